@@ -95,6 +95,14 @@ impl Registry {
         Ok(LearnerSpec::parse_among(text, self.learners)?)
     }
 
+    /// The learner of a saved model: see [`LearnerSpec::parse_saved`].
+    ///
+    /// # Errors
+    /// As [`learner`](Self::learner).
+    pub fn saved_learner(&self, text: &str) -> Result<LearnerSpec, EngineError> {
+        Ok(LearnerSpec::parse_saved(text, self.learners)?)
+    }
+
     /// The loss of a name with its parameter.
     ///
     /// # Errors

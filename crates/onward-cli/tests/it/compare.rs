@@ -418,7 +418,7 @@ fn learn_has_the_same_page_with_one_learner_and_the_same_plot_and_table() {
 fn the_plot_has_ticks_around_the_curves_and_no_colours_off_a_terminal() {
     let folder = Folder::new();
     let file = data("phishing.csv");
-    let learners = asked(&["nag", "ogd"]);
+    let learners = asked(&["nag", "ogd:radius=2"]);
     let report = compared(&folder, &[&[&file, "--target", "is_phishing"], &learners[..]].concat());
     // It begins after a two hundred and fiftieth part of the run, the best constant after a few examples more.
     let curves = report["learners"].as_array().unwrap().iter().flat_map(|learner| learner["curve"].as_array().unwrap());
@@ -437,7 +437,11 @@ fn the_plot_has_ticks_around_the_curves_and_no_colours_off_a_terminal() {
     let room = 0.04 * (high - low) + 1e-9;
     assert!(labels.iter().all(|label| (low - room..=high + room).contains(label)), "{labels:?} {low} {high}");
     assert!(!text.contains('\u{1b}'));
-    assert!(text.contains("a nag 0.") && text.contains("b ogd 0.") && text.contains("⠄ best constant so far 0.6855"));
+    assert!(
+        text.contains("a nag 0.")
+            && text.contains("b ogd:radius=2 0.")
+            && text.contains("⠄ best constant so far 0.6855")
+    );
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Model {
         let schema: Schema = serde_json::from_value(file.schema).map_err(|_| unfit("schema"))?;
         let metadata: ModelMetadata = serde_json::from_value(file.facts).map_err(|_| unfit("metadata"))?;
         schema.check().map_err(EngineError::model)?;
-        let (learner, loss) = (registry.learner(&file.learner)?, registry.loss(&file.loss)?);
+        let (learner, loss) = (registry.saved_learner(&file.learner)?, registry.loss(&file.loss)?);
         let mut model = Self::build(&learner, loss, file.radius, schema, metadata, registry)?;
         let mut archive = Archive::loading_with_map(file.state, &["learner", "ledger"]);
         model.persist(&mut archive)?;

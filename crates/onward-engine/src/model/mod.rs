@@ -101,6 +101,9 @@ pub struct HeavyFeature {
     pub weight: f64,
     /// |weight| × spread.
     pub effect: f64,
+    /// How uncertain the weight is, of learners that know ([`LinearWeights::gamma`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
 }
 
 /// A learner with its account, the meaning of its columns and the names of its features.
@@ -337,8 +340,10 @@ impl Model {
         }
         found.sort_unstable_by(order);
         found.truncate(count);
-        let name = |index: u32| self.name(index);
-        let named = found.into_iter().map(|(index, weight, effect)| HeavyFeature { name: name(index), weight, effect });
+        let named = found.into_iter().map(|(index, weight, effect)| {
+            let gamma = linear.gamma(index);
+            HeavyFeature { name: self.name(index), weight, effect, gamma }
+        });
         named.collect()
     }
 

@@ -177,12 +177,12 @@ mod tests {
         for domain in ["all", "box", "orthant", "l1"] {
             assert_eq!(
                 build(&format!("ogd:radius=2,domain={domain}")).unwrap(),
-                format!("ogd:domain={domain},eta=auto,radius=2")
+                format!("ogd:domain={domain},eta=auto,radius=2,step=gradient")
             );
         }
         assert_eq!(
             build("ogd:domain=simplex,dimension=3,radius=1").unwrap(),
-            "ogd:dimension=3,domain=simplex,eta=auto,radius=1"
+            "ogd:dimension=3,domain=simplex,eta=auto,radius=1,step=gradient"
         );
         for (text, message) in [
             ("ogd:domain=cone", "domain of ogd must be all, ball, box, orthant, l1 or simplex; got cone"),

@@ -74,5 +74,8 @@ pub(crate) fn bound_of_sums(comparator: Comparator, bound: f64, sums: &[f64]) ->
     if sums.iter().all(|&sum| sum < LARGEST_SUM) {
         return Guarantee::own(comparator, bound);
     }
-    Guarantee::missing("gradients were so large that their sums could not be kept")
+    Guarantee::missing(OVERFLOW)
 }
+
+/// Why a bound ends where sums could not be kept.
+pub(crate) const OVERFLOW: &str = "gradients were so large that their sums could not be kept";

@@ -4,7 +4,7 @@
 //! use onward::protocol::LearnerSpec;
 //! let specification: LearnerSpec = "ogd:radius=5".parse()?;
 //! let learner = specification.build(onward::loss::parse("logistic")?, None)?;
-//! assert_eq!(learner.describe(), "ogd:eta=auto,radius=5");
+//! assert_eq!(learner.describe(), "ogd:eta=auto,radius=5,step=gradient");
 //! # Ok::<(), onward::Error>(())
 //! ```
 
@@ -22,7 +22,7 @@ pub use arow::{Arow, Covariance};
 pub use least_squares::{LeastSquares, LeastSquaresForm};
 pub use pa::{Aggressiveness, PassiveAggressive};
 pub use perceptron::{AveragedPerceptron, Perceptron, SecondOrderPerceptron, VotedPerceptron};
-pub use rls::Rls;
+pub use rls::{Regularisation, Rls};
 pub use vaw::Vaw;
 
 pub use crate::protocol::{Clip, LearnerDescriptor, LearnerSpec, Linear, Losses, Params, ProblemBounds, Standardised};

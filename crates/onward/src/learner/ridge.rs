@@ -92,10 +92,14 @@ pub(super) const LAMBDA: ParameterDescriptor = positive("lambda")
     .meaning("regularisation: lambda·‖u‖² is added to the sum of squares")
     .remedy("a larger lambda");
 
+/// The diagonal of R stays above this, so that what is divided by it stays finite: λ² of what has faded.
+const SMALLEST: f64 = 1e-100;
+
 /// The least of λ‖u‖² + Σ h(y − ⟨u, x⟩)², kept up to date.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ridge {
-    lambda: f64,
+    /// Of features that are not met yet.
+    pub(super) lambda: f64,
     pub(super) columns: FeatureColumns,
     /// R.
     triangle: Triangle,
@@ -115,6 +119,10 @@ thread_local! {
 impl LinearWeights for Ridge {
     fn weight(&self, index: u32) -> f64 {
         self.columns.find(index).map_or(0.0, |column| self.weights[column])
+    }
+
+    fn gamma(&self, index: u32) -> Option<f64> {
+        Features::new(&[index], &[1.0]).ok().map(|unit| self.variance(unit))
     }
 }
 
@@ -153,10 +161,14 @@ impl Ridge {
         folded
     }
 
-    /// All that was seen counts `factor` times as much, the regularisation included.
+    /// All that was seen counts `factor` times as much, the regularisation of features that were met included.
     pub(super) fn discount(&mut self, factor: f64) {
-        self.triangle.scale(factor.sqrt());
-        self.rotated.iter_mut().for_each(|z| *z *= factor.sqrt());
+        self.triangle.scale(factor.sqrt(), SMALLEST, &mut self.rotated);
+    }
+
+    /// The same for the regularisation of features that are not met yet.
+    pub(super) fn fade(&mut self, factor: f64) {
+        self.lambda = (self.lambda * factor).max(SMALLEST * SMALLEST);
     }
 
     /// Adds `amount`·u_i² to what is minimised, i being the feature of a column; returns by how

@@ -14,10 +14,14 @@
 //! R_T(u) ≤ λ‖u‖² + Σ h·r²·q/(1 + q). It is printed from what happened; beforehand nothing can be
 //! said, since residuals are not bounded (`vaw` can).
 //!
-//! **Forgetting** f < 1: after each row what came before counts f times as much, so that w_t
-//! minimises Σ λ_i u_i² + Σ_s f^(t−s) h_s(…)². The textbook lets λ_i fade like the rows, and Γ
-//! grows without limit in directions that no row touches. Here the λ_i, a few a round and each in
-//! turn, are set to λ again, so that λ·f^(1 + 1/(1−f)) ≤ λ_i ≤ λ always. No guarantee.
+//! **Forgetting** f < 1: each row lets what came before it count f times as much, so that w_t
+//! minimises f^t·λ‖u‖² + Σ_s f^(t−s) h_s(…)² (exponentially weighted least squares; Haykin, *Adaptive Filter
+//! Theory*). The regularisation fades like the rows, and Γ grows without limit in directions that no row touches:
+//! after a long silence one row may move a weight far. With `regularisation=kept` w_t minimises
+//! Σ λ_i u_i² + Σ_s f^(t−s) h_s(…)²: the λ_i, a few a round and each in turn, are set to λ again, so that
+//! λ·f^(1 + 1/(1−f)) ≤ λ_i ≤ λ always. No guarantee.
+//!
+//! `onward inspect` shows Γ_ii beside the weight of feature i.
 //!
 //! **Cost**: O(d²) per round and at most 8·d² bytes for d features. Features beyond the first `limit`
 //! with a value other than 0 are ignored and counted; there is no guarantee from then on.
@@ -28,9 +32,18 @@ use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::loss::LossKind;
 use crate::numeric::sum::Sum;
-use crate::parameter::{Description, ParameterDescriptor, number};
+use crate::parameter::{Description, ParameterDescriptor, number, words};
 use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
+
+/// What becomes of the regularisation where the past is forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Regularisation {
+    /// It is forgotten like the rows: f^t·λ.
+    Fading,
+    /// It is set to λ again, feature by feature.
+    Kept,
+}
 
 /// Recursive least squares.
 ///
@@ -46,7 +59,8 @@ use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
 pub struct Rls {
     base: RidgeLearner,
     forgetting: f64,
-    /// λ_i by columns, where the past is forgotten.
+    regularisation: Regularisation,
+    /// λ_i by columns, where the past is forgotten and they are kept.
     lambdas: Vec<f64>,
     /// The column whose λ_i is set next.
     turn: usize,
@@ -64,8 +78,14 @@ impl Rls {
     /// 8192, or the radius not positive and finite.
     pub fn new(lambda: f64, forgetting: f64, limit: u64, radius: f64) -> Result<Self, Error> {
         FORGETTING.check(forgetting)?;
-        let base = RidgeLearner::new(lambda, limit, radius)?;
-        Ok(Self { base, forgetting, lambdas: Vec::new(), turn: 0, least: Sum::default() })
+        let (base, regularisation) = (RidgeLearner::new(lambda, limit, radius)?, Regularisation::Fading);
+        Ok(Self { base, forgetting, regularisation, lambdas: Vec::new(), turn: 0, least: Sum::default() })
+    }
+
+    /// The same with this regularisation.
+    #[must_use]
+    pub fn with_regularisation(self, regularisation: Regularisation) -> Self {
+        Self { regularisation, ..self }
     }
 
     /// The same, charged by a quadratic loss ½c(p − y)².
@@ -75,6 +95,11 @@ impl Rls {
     pub fn charged_by(self, loss: SharedLoss) -> Result<Self, Error> {
         ENTRY.check_loss(loss.as_ref())?;
         Ok(Self { base: self.base.charged_by(loss), ..self })
+    }
+
+    /// Whether λ_i are set again.
+    fn is_kept(&self) -> bool {
+        self.forgetting < 1.0 && self.regularisation == Regularisation::Kept
     }
 
     /// The least of λ‖u‖² + Σ h(y − b − ⟨u, x⟩)² over all u, as w attains it: what the best
@@ -93,11 +118,14 @@ impl Rls {
         self.base.ridge.columns.ignored()
     }
 
-    /// Lets the past count less, and sets some of the λ_i again: enough of them that each has its turn
+    /// Lets the past count less. If they are kept, some of the λ_i are set again: enough of them that each has its turn
     /// within 1 + 1/(1 − f) rounds.
     fn forget(&mut self) {
         let f = self.forgetting;
         self.base.ridge.discount(f);
+        if self.regularisation == Regularisation::Fading {
+            self.base.ridge.fade(f);
+        }
         self.lambdas.iter_mut().for_each(|lambda| *lambda *= f);
         let mut least = f * self.least.total();
         let columns = self.lambdas.len();
@@ -123,7 +151,7 @@ impl ScoreLearner for Rls {
             self.forget();
         }
         let folded = self.base.ridge.observe(x, label - x.offset(), weight);
-        if self.forgetting < 1.0 {
+        if self.is_kept() {
             self.lambdas.resize(self.base.ridge.columns.len(), self.base.lambda);
         }
         self.least.add(folded.residual * folded.residual);
@@ -136,7 +164,10 @@ impl ScoreLearner for Rls {
     }
 
     fn describe(&self) -> String {
-        self.base.describe(Description::of("rls").with(&FORGETTING, self.forgetting))
+        let rls = Description::of("rls").with(&FORGETTING, self.forgetting);
+        let kind = if self.regularisation == Regularisation::Kept { "kept" } else { "fading" };
+        let described = Description::of(self.base.describe(rls));
+        if self.forgetting < 1.0 { described.with(&REGULARISATION, kind).into() } else { described.into() }
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -149,7 +180,11 @@ impl ScoreLearner for Rls {
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.base.ridge.persist(archive)?;
         let features = self.base.ridge.columns.len();
-        archive.column_of(if self.forgetting < 1.0 { features } else { 0 }, "lambdas", &mut self.lambdas)?;
+        archive.column_of(if self.is_kept() { features } else { 0 }, "lambdas", &mut self.lambdas)?;
+        if self.forgetting < 1.0 && self.regularisation == Regularisation::Fading {
+            archive.size("lambda", &mut self.base.ridge.lambda)?;
+            archive.check(self.base.ridge.lambda > 0.0, "lambda", "must be above 0")?;
+        }
         let mut turn = self.turn as u64;
         archive.count("turn", &mut turn)?;
         archive.check(turn <= features as u64, "turn", "must not be above the number of features")?;
@@ -171,21 +206,35 @@ const FORGETTING: ParameterDescriptor = number("forgetting", 0.5..=1.0).default(
         discount",
 );
 
+const REGULARISATION: ParameterDescriptor = words(
+    "regularisation",
+    &[
+        ("fading", "is discounted like the rows, as in the textbook"),
+        ("kept", "is set to lambda again, feature by feature"),
+    ],
+)
+.meaning("what forgetting does to the regularisation")
+.only_with("forgetting")
+.in_older_models("kept");
+
 /// `rls` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rls",
     summary: "recursive least squares: ridge regression solved after every row, O(d²) (Plackett)",
     losses: Losses::Only(&[LossKind::Quadratic]),
-    parameters: &[FORGETTING, LAMBDA, LIMIT, COMPARATOR_RADIUS, STANDARDISE],
+    parameters: &[FORGETTING, REGULARISATION, LAMBDA, LIMIT, COMPARATOR_RADIUS, STANDARDISE],
     promises: &[
         Promise::always("").repeating(),
         Promise::other("lambda=2,limit=20,radius=2").repeating(),
         Promise::never("forgetting=0.9", FORGETFUL),
+        Promise::never("forgetting=0.9,regularisation=kept", FORGETFUL),
     ],
     build: |arguments| {
         let (lambda, forgetting) = (arguments.number("lambda"), arguments.number("forgetting"));
         let rls = Rls::new(lambda, forgetting, arguments.whole("limit"), arguments.number("radius"))?;
-        Ok(Box::new(rls.charged_by(arguments.loss())?))
+        let is_kept = arguments.text("regularisation") == "kept";
+        let kind = if is_kept { Regularisation::Kept } else { Regularisation::Fading };
+        Ok(Box::new(rls.with_regularisation(kind).charged_by(arguments.loss())?))
     },
     plan: |_, _| {
         let reason = "its bound depends on residuals, which are unknown in advance; see vaw";

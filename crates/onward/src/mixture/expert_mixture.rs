@@ -450,7 +450,7 @@ mod tests {
         }
         assert_eq!(
             build("adahedge:learners=nag+(ogd:radius=2)").unwrap().describe(),
-            "adahedge:learners=(nag:eta=0.5)+(ogd:eta=auto,radius=2),predict=mix"
+            "adahedge:learners=(nag:eta=0.5)+(ogd:eta=auto,radius=2,step=gradient),predict=mix"
         );
     }
 

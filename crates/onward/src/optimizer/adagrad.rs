@@ -2,7 +2,8 @@
 //! Singer 2011; McMahan, Streeter 2010).
 //!
 //! G_i += z_i²; w_i −= η z_i/√G_i (nothing where G_i = 0); then the projection in the norm
-//! √Σ √G_i w_i²: in a box coordinate by coordinate, on an L2 ball by [`weighted_ball`].
+//! √Σ √G_i w_i²: in a box coordinate by coordinate, on an L2 ball by [`weighted_ball`]. With `step=flow` a
+//! linear learner moves by gradient flow of the loss in that metric for time h, which keeps the bound.
 //!
 //! **Guarantee**, for convex losses and every u of the box or ball of radius U (on R^d: with
 //! ‖u‖_∞ ≤ U): with D = max_t ‖w_t‖_∞ + U, R_T(u) ≤ (D²/(2η) + η) Σ_i √G_i, that is √2·D·Σ√G_i at
@@ -58,6 +59,7 @@ pub type AdaGrad = Adaptive<AdaGradRule, 3>;
 #[derive(Debug, Clone)]
 pub struct AdaGradRule {
     eta: f64,
+    step: StepKind,
     domain: AdaGradDomain,
     /// U, the size of the domain, or of the comparators that the guarantee is for.
     radius: f64,
@@ -92,8 +94,15 @@ impl AdaGrad {
         let sizes = if domain == AdaGradDomain::All { COMPARATOR_RADIUS } else { RADIUS };
         sizes.check(radius)?;
         let limit = if domain == AdaGradDomain::Box { radius } else { f64::INFINITY };
-        let (roots, largest, norm, scalar) = (0.0, 0.0, 0.0, 0.0);
-        Ok(Self::of(AdaGradRule { eta, domain, radius, limit, roots, largest, norm, scalar }))
+        let (step, roots, largest, norm, scalar) = (StepKind::Gradient, 0.0, 0.0, 0.0, 0.0);
+        Ok(Self::of(AdaGradRule { eta, step, domain, radius, limit, roots, largest, norm, scalar }))
+    }
+
+    /// The same with this kind of steps.
+    #[must_use]
+    pub fn with_step(mut self, step: StepKind) -> Self {
+        self.rule.step = step;
+        self
     }
 }
 
@@ -149,7 +158,7 @@ impl AdaptiveRule<3> for AdaGradRule {
         self.scalar = h * g;
         let [q, grown] = features.observe(self);
         self.roots += grown;
-        Step::Flow { time: h, q }
+        self.step.step(h, q)
     }
 
     fn advance(&mut self, u: f64, x: Features<'_>, features: &mut AdaptiveTable<Self, 3>) {
@@ -175,7 +184,7 @@ impl AdaptiveRule<3> for AdaGradRule {
 
     fn describe(&self) -> String {
         let adagrad = Description::of("adagrad").with(&DOMAIN, self.domain.name());
-        adagrad.with(&ETA, self.eta).with(&COMPARATOR_RADIUS, self.radius).into()
+        adagrad.with(&ETA, self.eta).with(&COMPARATOR_RADIUS, self.radius).with(&STEP, self.step).into()
     }
 
     fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
@@ -227,6 +236,8 @@ pub(super) const FULL: ParameterDescriptor = flag("full")
 pub(super) const FEATURES: ParameterDescriptor =
     whole("features", 1..=64).default("32").meaning("uses only the first N features").only_with("full=true");
 
+pub(super) const STEP: ParameterDescriptor = crate::protocol::STEP.only_with("form=mirror-descent");
+
 fn domain(arguments: &Params<'_>) -> AdaGradDomain {
     match arguments.text("domain") {
         "box" => AdaGradDomain::Box,
@@ -257,13 +268,15 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "adagrad",
     summary: "a rate per feature that falls with its gradients (Duchi, Hazan, Singer)",
     losses: Losses::Convex,
-    parameters: &[ETA, RADIUS_OF_BOTH, DOMAIN, FORM, DELTA, FULL, FEATURES, STANDARDISE],
+    parameters: &[ETA, RADIUS_OF_BOTH, DOMAIN, FORM, DELTA, FULL, FEATURES, STEP, STANDARDISE],
     promises: &[
         Promise::always(""),
+        Promise::always("step=flow"),
         Promise::always("domain=box,eta=auto,radius=1").within(Comparator::Box(1.0)),
         Promise::always("domain=ball,eta=auto,radius=1").within(Comparator::Ball(1.0)),
         Promise::always("form=dual-averaging,radius=1"),
         Promise::always("full=true,radius=1"),
+        Promise::always("full=true,radius=1,step=flow"),
         Promise::always("domain=ball,form=dual-averaging,radius=1").within(Comparator::Ball(1.0)),
         Promise::other("delta=2,domain=box,form=dual-averaging,radius=1").within(Comparator::Box(1.0)),
         Promise::other("features=16,full=true,radius=2"),
@@ -275,9 +288,13 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
                 Linear::learner(arguments, AdaGradDual::new(domain, eta, radius, arguments.number("delta"))?)
             }
             _ if arguments.flag("full") => {
-                Linear::learner(arguments, AdaGradFull::new(eta, radius, arguments.whole("features") as u32)?)
+                let full = AdaGradFull::new(eta, radius, arguments.whole("features") as u32)?;
+                Linear::learner(arguments, full.with_step(StepKind::from_arguments(arguments)))
             }
-            _ => Linear::learner(arguments, AdaGrad::within(domain, eta, radius)?),
+            _ => {
+                let adagrad = AdaGrad::within(domain, eta, radius)?;
+                Linear::learner(arguments, adagrad.with_step(StepKind::from_arguments(arguments)))
+            }
         }
     },
     plan: |arguments, scales| {
@@ -320,16 +337,16 @@ mod tests {
             let specification: LearnerSpec = text.parse().unwrap();
             specification.build(crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
         };
-        assert_eq!(build("adagrad").unwrap(), "adagrad:eta=0.5,radius=1");
+        assert_eq!(build("adagrad").unwrap(), "adagrad:eta=0.5,radius=1,step=gradient");
         assert_eq!(
             build("adagrad:domain=box,eta=auto,radius=2").unwrap(),
-            format!("adagrad:domain=box,eta={},radius=2", 8f64.sqrt())
+            format!("adagrad:domain=box,eta={},radius=2,step=gradient", 8f64.sqrt())
         );
         assert_eq!(
             build("adagrad:form=dual-averaging,domain=ball,eta=1,delta=2").unwrap(),
             "adagrad:delta=2,domain=ball,eta=1,form=dual-averaging,radius=1"
         );
-        assert_eq!(build("adagrad:full=true").unwrap(), "adagrad:eta=0.5,features=32,full=true,radius=1");
+        assert_eq!(build("adagrad:full=true").unwrap(), "adagrad:eta=0.5,features=32,full=true,radius=1,step=gradient");
         for wrong in [
             "adagrad:eta=auto",
             "adagrad:full=true,domain=box",

@@ -13,7 +13,7 @@
 //!
 //! Cost: O(d³) per round, d features so far, for the eigenvalues (Jacobi's method).
 
-use super::adagrad::{ETA, FEATURES, FULL};
+use super::adagrad::{ETA, FEATURES, FULL, STEP};
 use super::prelude::*;
 use crate::domain::RADIUS;
 use crate::numeric::linalg::eigen::Jacobi;
@@ -34,6 +34,7 @@ const LARGEST: f64 = f32::MAX as f64;
 #[derive(Debug, Clone)]
 pub struct AdaGradFull {
     eta: f64,
+    step: StepKind,
     radius: f64,
     features: FeatureIndex,
     weights: Vec<f64>,
@@ -60,6 +61,7 @@ impl AdaGradFull {
         let limit = features as usize;
         Ok(Self {
             eta,
+            step: StepKind::Gradient,
             radius,
             features: FeatureIndex::new(limit),
             weights: Vec::new(),
@@ -69,6 +71,12 @@ impl AdaGradFull {
             is_beyond: false,
             direction: Vec::new(),
         })
+    }
+
+    /// The same with this kind of steps.
+    #[must_use]
+    pub fn with_step(self, step: StepKind) -> Self {
+        Self { step, ..self }
     }
 
     /// x by positions, which new features get while there are any.
@@ -87,7 +95,7 @@ impl Optimizer for AdaGradFull {
         let scale = h * g;
         self.direction.clear();
         if scale == 0.0 {
-            return Step::Flow { time: h, q: 0.0 };
+            return self.step.step(h, 0.0);
         }
         let x = self.place(x);
         let (d, limit) = (x.len(), self.features.limit());
@@ -107,7 +115,7 @@ impl Optimizer for AdaGradFull {
             add_scaled(&mut self.direction, along, vector);
         }
         let q = dot_by_lanes(&self.direction, &x);
-        Step::Flow { time: h, q: q.max(0.0) }
+        self.step.step(h, q.max(0.0))
     }
 
     fn advance(&mut self, u: f64, _x: Features<'_>) {
@@ -135,7 +143,7 @@ impl Optimizer for AdaGradFull {
 
     fn describe(&self) -> String {
         let description = Description::of("adagrad").with(&ETA, self.eta).with(&FEATURES, self.features.limit());
-        description.with(&FULL, true).with(&COMPARATOR_RADIUS, self.radius).into()
+        description.with(&FULL, true).with(&COMPARATOR_RADIUS, self.radius).with(&STEP, self.step).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -9,8 +9,8 @@
 //! with ‖u‖₂ ≤ U): R_T(u) ≤ ‖u‖²/(2η) + (η/2) Σ‖z_t‖². With ‖z‖ ≤ G and T rounds known
 //! beforehand η = B/(G√T), B the largest ‖u‖, gives BG√T.
 //!
-//! The step is gradient flow of the loss for time η, from the score of w_t: z_t is then the
-//! mean gradient of the way, z̄_t. The bound stays: on average over the way
+//! With `step=flow` a linear learner takes in gradient flow of the loss for time η h_t, from the score of
+//! w_t: z_t is then the mean gradient of the way, z̄_t. The bound stays: on average over the way
 //! ℓ(w) − ℓ(u) ≤ ⟨z̄_t, w_t − u⟩ − ½η‖z̄_t‖², by the lemma Σ⟨z̄_t, w_t − u⟩ ≤ ‖u‖²/(2η) + (η/2)Σ‖z̄_t‖²,
 //! and ℓ(w_t) is above that average by at most ½η‖z_t‖², since the gradient does not
 //! grow on the way down.
@@ -23,6 +23,7 @@ use super::BEYOND;
 use super::ogd::{self, beyond, promise_of_fixed_rate};
 use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, Domain, LazyPoint, RADIUS};
+use crate::guarantee::OVERFLOW;
 use crate::numeric::sum::{self, held};
 use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES};
 
@@ -30,6 +31,7 @@ use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES};
 #[derive(Debug, Clone)]
 pub struct Ftrl {
     eta: f64,
+    step: StepKind,
     /// The size of the comparators on an unbounded domain.
     radius: f64,
     /// −η Σ z_s, and its projection.
@@ -49,7 +51,13 @@ impl Ftrl {
         let mut point = LazyPoint::new(domain)?;
         // The rate is in the sum already.
         point.set_rate(1.0);
-        Ok(Self { eta, radius, point, squares: 0.0 })
+        Ok(Self { eta, step: StepKind::Gradient, radius, point, squares: 0.0 })
+    }
+
+    /// The same with this kind of steps.
+    #[must_use]
+    pub fn with_step(self, step: StepKind) -> Self {
+        Self { step, ..self }
     }
 }
 
@@ -57,7 +65,7 @@ impl Optimizer for Ftrl {
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let q = sum::squares(x.values());
         self.squares = held(self.squares + held((h * g) * (h * g) * q));
-        Step::Flow { time: self.eta * h, q }
+        self.step.step(self.eta * h, q)
     }
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
@@ -82,7 +90,7 @@ impl Optimizer for Ftrl {
 
     fn describe(&self) -> String {
         let domain = self.point.domain().describe(Description::of("ftrl"), &DOMAIN);
-        domain.with(&ETA, self.eta).with(&RADIUS, self.radius).into()
+        domain.with(&ETA, self.eta).with(&RADIUS, self.radius).with(&STEP, self.step).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -98,6 +106,8 @@ const ETA: ParameterDescriptor = positive("eta")
     .remedy("a smaller eta");
 
 const DOMAIN: ParameterDescriptor = crate::domain::DOMAIN.default("all").unless("losses=real");
+
+const STEP: ParameterDescriptor = crate::protocol::STEP.only_with("losses=linearised");
 
 fn eta(arguments: &Params<'_>) -> Result<f64, Error> {
     match arguments.optional_number("rounds").zip(arguments.optional_number("gradient")) {
@@ -117,24 +127,28 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftrl",
     summary: "follow the regularised leader, Euclidean, on linearised losses or on the losses themselves",
     losses: Losses::Convex,
-    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, ROUNDS, GRADIENT, LOSSES, ALPHA, FEATURES, STANDARDISE],
+    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, ROUNDS, GRADIENT, STEP, LOSSES, ALPHA, FEATURES, STANDARDISE],
     promises: &[
-        Promise::linear("", FIXED_RATE).repeating(),
-        Promise::linear("eta=0.05,radius=1", FIXED_RATE).repeating(),
+        Promise::linear("", FIXED_RATE).overflowing(OVERFLOW),
+        Promise::linear("eta=0.05,radius=1", FIXED_RATE).overflowing(OVERFLOW),
+        Promise::linear("eta=0.05,radius=1,step=flow", FIXED_RATE).repeating(),
         Promise::linear("domain=ball,eta=0.05,radius=1", FIXED_RATE).within(Comparator::Ball(1.0)),
         Promise::linear("domain=l1,eta=0.05,radius=1", FIXED_RATE).within(Comparator::L1Ball(1.0)),
         Promise::linear("domain=box,radius=1", FIXED_RATE).within(Comparator::Box(1.0)),
-        Promise::linear("domain=orthant,radius=1", FIXED_RATE).within(Comparator::Orthant(f64::INFINITY)),
+        Promise::linear("domain=orthant,radius=1", FIXED_RATE)
+            .within(Comparator::Orthant(f64::INFINITY))
+            .overflowing(OVERFLOW),
         Promise::linear("domain=simplex,dimension=10,radius=1", FIXED_RATE).within(Comparator::Simplex(1.0)),
         Promise::always("losses=real").repeating().at_most(2000),
         Promise::other("alpha=2,features=20,losses=real").repeating(),
-        Promise::other("gradient=2,rounds=100").repeating(),
+        Promise::other("gradient=20,rounds=100"),
     ],
     build: |arguments| {
         if arguments.text("losses") == "real" {
             return ftrl_real::build(arguments);
         }
-        let optimizer = Ftrl::new(Domain::from_arguments(arguments)?, arguments.number("radius"), eta(arguments)?)?;
+        let optimizer = Ftrl::new(Domain::from_arguments(arguments)?, arguments.number("radius"), eta(arguments)?)?
+            .with_step(StepKind::from_arguments(arguments));
         Linear::learner(arguments, optimizer)
     },
     plan: |arguments, scales| {

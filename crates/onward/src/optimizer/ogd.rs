@@ -1,8 +1,11 @@
 //! Projected online gradient descent (Zinkevich 2003).
 //!
-//! w_{t+1} = Π(w_t − η_t z_t), Π the projection on the domain, z_t the gradient of
-//! round t (for linear learners the step is gradient flow for time η_t, which keeps
-//! the bound).
+//! w_{t+1} = Π(w_t − η_t z_t), Π the projection on the domain, z_t = h_t g_t x_t the gradient of
+//! round t. Each step is projected (*greedy* projection); where only the point is, and not the
+//! sum of the steps, it is [dual averaging](super::dual_averaging).
+//!
+//! With `step=flow` a linear learner moves by gradient flow of the loss for the time η_t h_t, which
+//! keeps the bound. To first order in η_t both are the same step.
 //!
 //! Rates: η_t = η/√t, or self-tuned η_t = D/√(2 Σ_{s≤t} ‖z_s‖²), D the largest
 //! distance of two points of the domain: 2U for the L2 and the L1 ball, U√2 for the
@@ -63,6 +66,7 @@ pub struct Ogd {
     /// The size of the comparators on an unbounded domain; elsewhere that of the domain.
     radius: f64,
     rate: OgdRate,
+    step: StepKind,
     is_averaging: bool,
     point: Point,
     /// t: rounds with a gradient taken in.
@@ -85,13 +89,20 @@ impl Ogd {
         RADIUS.check(radius)?;
         rate.eta().map(|eta| ETA.check(eta)).transpose()?;
         let point = Point::new(domain)?;
-        let (name, is_averaging) = ("ogd", false);
-        Ok(Self { name, radius, rate, is_averaging, point, rounds: 0.0, squares: 0.0, last_rate: 0.0, paid: 0.0 })
+        let (name, step, is_averaging) = ("ogd", StepKind::Gradient, false);
+        let (rounds, squares, last_rate, paid) = (0.0, 0.0, 0.0, 0.0);
+        Ok(Self { name, radius, rate, step, is_averaging, point, rounds, squares, last_rate, paid })
     }
 
     /// The same under another name.
     pub(super) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
+    }
+
+    /// The same with this kind of steps.
+    #[must_use]
+    pub fn with_step(self, step: StepKind) -> Self {
+        Self { step, ..self }
     }
 
     /// The same, keeping the average of the points that made the predictions.
@@ -104,7 +115,8 @@ impl Ogd {
 
     /// The parameters that `ogd` and `osd` share.
     pub(super) fn from_arguments(arguments: &Params<'_>, rate: OgdRate) -> Result<Self, Error> {
-        let optimizer = Self::new(Domain::from_arguments(arguments)?, arguments.number("radius"), rate)?;
+        let optimizer = Self::new(Domain::from_arguments(arguments)?, arguments.number("radius"), rate)?
+            .with_step(StepKind::from_arguments(arguments));
         if arguments.flag("average") { optimizer.averaging() } else { Ok(optimizer) }
     }
 
@@ -172,7 +184,7 @@ impl Optimizer for Ogd {
         let rate = self.next_rate();
         self.last_rate = rate;
         self.paid = held(self.paid + rate * square);
-        Step::Flow { time: rate * h, q }
+        self.step.step(rate * h, q)
     }
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
@@ -210,7 +222,7 @@ impl Optimizer for Ogd {
     fn describe(&self) -> String {
         let average = Description::of(self.name).with(&AVERAGE, self.is_averaging);
         let domain = self.point.domain().describe(average, &DOMAIN);
-        domain.with_optional(&ETA, self.rate.eta()).with(&RADIUS, self.radius).into()
+        domain.with_optional(&ETA, self.rate.eta()).with(&RADIUS, self.radius).with(&STEP, self.step).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -304,11 +316,12 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ogd",
     summary: "projected online gradient descent with decreasing rates (Zinkevich)",
     losses: Losses::Convex,
-    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, GRADIENT_OF_ETA, AVERAGE, STANDARDISE],
+    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, GRADIENT_OF_ETA, STEP, AVERAGE, STANDARDISE],
     promises: &[
         Promise::always("").within(Comparator::Ball(10.0)),
         Promise::always("eta=1").within(Comparator::Ball(10.0)),
         Promise::always("radius=1").within(Comparator::Ball(1.0)),
+        Promise::always("radius=1,step=flow").within(Comparator::Ball(1.0)),
         Promise::always("domain=box,radius=1").within(Comparator::Box(1.0)),
         Promise::always("domain=l1,radius=1").within(Comparator::L1Ball(1.0)),
         Promise::always("dimension=10,domain=simplex,radius=1").within(Comparator::Simplex(1.0)),

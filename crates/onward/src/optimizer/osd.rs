@@ -41,10 +41,11 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "osd",
     summary: "online subgradient descent with a fixed rate",
     losses: Losses::Convex,
-    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, ROUNDS, GRADIENT, ogd::AVERAGE, STANDARDISE],
+    parameters: &[ETA, RADIUS, DOMAIN, DIMENSION_OF_RATE, ROUNDS, GRADIENT, STEP, ogd::AVERAGE, STANDARDISE],
     promises: &[
         Promise::always("").within(Comparator::Ball(10.0)),
-        Promise::linear("domain=all,eta=0.05,radius=1", FIXED_RATE).repeating(),
+        Promise::linear("domain=all,eta=0.05,radius=1", FIXED_RATE),
+        Promise::linear("domain=all,eta=0.05,radius=1,step=flow", FIXED_RATE).repeating(),
         Promise::linear("gradient=1,radius=1,rounds=4096", FIXED_RATE).within(Comparator::Ball(1.0)),
         Promise::linear("domain=box,eta=0.05,radius=1", FIXED_RATE).within(Comparator::Box(1.0)),
         Promise::linear("domain=orthant,eta=0.05,radius=1", FIXED_RATE).within(Comparator::Orthant(f64::INFINITY)),
@@ -69,12 +70,12 @@ mod tests {
             let specification: LearnerSpec = text.parse().unwrap();
             specification.build(crate::loss::parse("hinge").unwrap(), None).map(|learner| learner.describe())
         };
-        assert_eq!(build("osd:radius=3,rounds=100,gradient=2").unwrap(), "osd:eta=0.15,radius=3");
+        assert_eq!(build("osd:radius=3,rounds=100,gradient=2").unwrap(), "osd:eta=0.15,radius=3,step=gradient");
         assert_eq!(
             build("osd:domain=box,dimension=4,radius=3,rounds=100,gradient=2").unwrap(),
-            "osd:domain=box,eta=0.3,radius=3"
+            "osd:domain=box,eta=0.3,radius=3,step=gradient"
         );
-        assert_eq!(build("osd").unwrap(), "osd:eta=auto,radius=10");
+        assert_eq!(build("osd").unwrap(), "osd:eta=auto,radius=10,step=gradient");
         for wrong in [
             "osd:rounds=10",
             "osd:gradient=1",

@@ -5,6 +5,6 @@ pub(super) use crate::guarantee::{Comparator, Guarantee, bound_of_sums};
 pub(super) use crate::parameter::{Description, ParameterDescriptor, flag, number, positive, whole, within, words};
 pub(super) use crate::protocol::{
     COMPARATOR_RADIUS, FIXED_RATE, LearnerDescriptor, Linear, Losses, Optimizer, Params, ProblemBounds, Promise,
-    STANDARDISE, Step,
+    STANDARDISE, STEP, Step, StepKind,
 };
 pub(super) use crate::{Error, Features, Loss};

@@ -27,6 +27,8 @@ pub struct ParameterDescriptor {
     pub remedy: Option<&'static str>,
     /// What a number must be at least where a condition, as those of [`Applies`], holds.
     pub at_least_with: Option<(f64, &'static str)>,
+    /// The value in saved models that do not say one: they are older than the parameter.
+    pub in_older_models: Option<&'static str>,
 }
 
 /// What values a parameter takes.
@@ -105,7 +107,18 @@ pub const fn learners(name: &'static str) -> ParameterDescriptor {
 impl ParameterDescriptor {
     const fn new(name: &'static str, kind: ParameterKind) -> Self {
         let (default, meaning, applies) = ("", "", Applies::Always);
-        Self { name, kind, word: None, default, meaning, applies, is_quiet: false, remedy: None, at_least_with: None }
+        Self {
+            name,
+            kind,
+            word: None,
+            default,
+            meaning,
+            applies,
+            is_quiet: false,
+            remedy: None,
+            at_least_with: None,
+            in_older_models: None,
+        }
     }
 
     /// The value when none is given.
@@ -146,6 +159,11 @@ impl ParameterDescriptor {
     /// It must be at least this where the condition holds.
     pub const fn at_least_with(self, least: f64, condition: &'static str) -> Self {
         Self { at_least_with: Some((least, condition)), ..self }
+    }
+
+    /// Saved models that do not say it were made when this was the only value.
+    pub const fn in_older_models(self, value: &'static str) -> Self {
+        Self { in_older_models: Some(value), ..self }
     }
 
     /// The same with a range of numbers that starts here.

@@ -81,14 +81,36 @@ impl GivenParameters {
             }
         }
         for parameter in parameters.iter().filter(|parameter| it.is_given(parameter.name)) {
-            let why = match parameter.applies {
-                Applies::OnlyWith(condition) if !it.holds(condition) => format!("without {condition}"),
-                Applies::Unless(condition) if it.holds(condition) => format!("with {condition}"),
-                _ => continue,
-            };
-            return Err(Error::parameter(format!("{}{of_owner} has no effect {why}; leave it out", parameter.name)));
+            if let Some(why) = it.why_without_effect(parameter) {
+                return Err(Error::parameter(format!(
+                    "{}{of_owner} has no effect {why}; leave it out",
+                    parameter.name
+                )));
+            }
         }
         Ok(it)
+    }
+
+    /// The same for a saved model: what it does not say has the value of the time before the parameter existed.
+    pub(crate) fn of_saved(mut self) -> Self {
+        for parameter in self.parameters {
+            if let Some(value) = parameter.in_older_models
+                && !self.is_given(parameter.name)
+                && self.why_without_effect(parameter).is_none()
+            {
+                self.given.insert(parameter.name.to_owned(), value.to_owned());
+            }
+        }
+        self
+    }
+
+    /// Why a parameter has no effect beside the others, if so.
+    fn why_without_effect(&self, parameter: &ParameterDescriptor) -> Option<String> {
+        match parameter.applies {
+            Applies::OnlyWith(condition) if !self.holds(condition) => Some(format!("without {condition}")),
+            Applies::Unless(condition) if self.holds(condition) => Some(format!("with {condition}")),
+            _ => None,
+        }
     }
 
     /// Whether a condition of [`Applies`] holds.

@@ -230,6 +230,12 @@ pub trait LinearWeights {
         None
     }
 
+    /// Γ_ii of learners that keep Γ, the inverse of λI + Σ h·xxᵀ: how uncertain the weight of a feature is. It is the
+    /// weight's variance where labels have the variance 1 about what x says.
+    fn gamma(&self, _index: u32) -> Option<f64> {
+        None
+    }
+
     /// The average of the points that made the predictions so far, as (index, weight), where it is kept.
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         None

@@ -10,6 +10,7 @@ mod problem_bounds;
 mod promise;
 mod spec;
 mod standardised;
+mod step_kind;
 
 pub(crate) use descriptor::{COMPARATOR_RADIUS, STANDARDISE};
 pub use descriptor::{LearnerDescriptor, Losses};
@@ -22,3 +23,5 @@ pub(crate) use promise::FIXED_RATE;
 pub use promise::{Bound, Promise};
 pub use spec::LearnerSpec;
 pub use standardised::Standardised;
+pub(crate) use step_kind::STEP;
+pub use step_kind::StepKind;

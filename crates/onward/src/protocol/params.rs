@@ -13,6 +13,8 @@ pub struct Params<'a> {
     pub(super) loss: &'a TaskLoss,
     /// What learners inside of this one may be.
     pub(super) learners: &'static [&'static LearnerDescriptor],
+    /// Whether a saved model says them, those of the learners inside included.
+    pub(super) is_saved: bool,
     /// The radius of the run.
     pub(super) radius: Option<f64>,
     /// How many learners this one is inside of.
@@ -59,7 +61,8 @@ impl Params<'_> {
         parts
             .map(|part| {
                 let part = part.strip_prefix('(').and_then(|part| part.strip_suffix(')')).unwrap_or(part);
-                LearnerSpec::parse_among(part, self.learners)
+                let parse = if self.is_saved { LearnerSpec::parse_saved } else { LearnerSpec::parse_among };
+                parse(part, self.learners)
             })
             .collect()
     }

@@ -38,6 +38,8 @@ pub struct Promise {
     pub unlearned: Option<&'static str>,
     /// Why unimportant rows teach as much as important ones.
     pub unweighted: Option<&'static str>,
+    /// How the reason begins that the learner gives where numbers were too large to be kept, and its bound ends.
+    pub overflow: Option<&'static str>,
     /// The most rounds that tests give it: a round costs more the more there were, or much in any case.
     pub rounds: usize,
 }
@@ -45,8 +47,8 @@ pub struct Promise {
 impl Promise {
     /// A form of which the theorem, if any, is that of the default form.
     pub const fn other(parameters: &'static str) -> Self {
-        let (domain, unlearned, unweighted) = (None, None, None);
-        Self { parameters, bound: None, domain, repeats: false, unlearned, unweighted, rounds: usize::MAX }
+        let (domain, unlearned, unweighted, overflow) = (None, None, None, None);
+        Self { parameters, bound: None, domain, repeats: false, unlearned, unweighted, overflow, rounds: usize::MAX }
     }
 
     /// A form with a bound on every stream that grows more slowly than the rounds.
@@ -92,6 +94,12 @@ impl Promise {
     /// Unimportant rows teach as much as important ones, for this reason.
     pub const fn unweighted(self, reason: &'static str) -> Self {
         Self { unweighted: Some(reason), ..self }
+    }
+
+    /// Numbers may become too large to be kept, which the learner gives as the reason why its bound ends: plain steps
+    /// at a rate that is too large run away.
+    pub const fn overflowing(self, reason: &'static str) -> Self {
+        Self { overflow: Some(reason), ..self }
     }
 
     /// Tests give it no more rounds than these.

@@ -26,6 +26,8 @@ pub struct LearnerSpec {
     given: BTreeMap<String, String>,
     /// Among which it was looked for: learners inside of it are too.
     learners: &'static [&'static LearnerDescriptor],
+    /// Whether a saved model says it, which may be older than some parameters.
+    is_saved: bool,
 }
 
 impl fmt::Display for LearnerSpec {
@@ -47,7 +49,26 @@ impl LearnerSpec {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let entry = LearnerDescriptor::find(name, learners)?;
         let given = GivenParameters::read(entry.name, entry.parameters, rest)?;
-        Ok(Self { entry, given, learners })
+        Ok(Self { entry, given, learners, is_saved: false })
+    }
+
+    /// The specification of a saved model. Where it does not say a parameter that is younger than some models, it means
+    /// what those did before the parameter existed; so do the learners inside of it.
+    ///
+    /// # Errors
+    /// As [`parse_among`](Self::parse_among).
+    ///
+    /// ```
+    /// use onward::{LearnerSpec, loss, registry::LEARNERS};
+    /// let squared = loss::parse("squared")?;
+    /// let old = LearnerSpec::parse_saved("ogd:eta=1,radius=10", LEARNERS)?.build(&squared, None)?;
+    /// assert_eq!(old.describe(), "ogd:eta=1,radius=10,step=flow");
+    /// let new = LearnerSpec::parse_among("ogd:eta=1,radius=10", LEARNERS)?.build(&squared, None)?;
+    /// assert_eq!(new.describe(), "ogd:eta=1,radius=10,step=gradient");
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn parse_saved(text: &str, learners: &'static [&'static LearnerDescriptor]) -> Result<Self, Error> {
+        Ok(Self { is_saved: true, ..Self::parse_among(text, learners)? })
     }
 
     /// The learner's name.
@@ -107,7 +128,9 @@ impl LearnerSpec {
             given.entry("radius".to_owned()).or_insert_with(|| format!("{radius:?}"));
         }
         let given = GivenParameters::new(self.entry.name, self.entry.parameters, given)?;
-        Ok(Params { given, loss, learners: self.learners, radius, depth })
+        let (learners, is_saved) = (self.learners, self.is_saved);
+        let given = if is_saved { given.of_saved() } else { given };
+        Ok(Params { given, loss, learners, is_saved, radius, depth })
     }
 
     fn has(&self, key: &str) -> bool {

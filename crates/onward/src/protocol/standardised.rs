@@ -98,6 +98,11 @@ impl LinearWeights for Standardised {
         self.inner.linear().map_or(0.0, |inner| inner.weight(index) / self.scale.deviation(index))
     }
 
+    fn gamma(&self, index: u32) -> Option<f64> {
+        let deviation = self.scale.deviation(index);
+        Some(self.inner.linear()?.gamma(index)? / (deviation * deviation))
+    }
+
     fn deviation(&self, index: u32) -> Option<f64> {
         self.scale.is_centred(index).then(|| self.scale.deviation(index))
     }

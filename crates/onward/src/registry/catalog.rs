@@ -9,8 +9,8 @@ use crate::Error;
 use crate::learner::{arow, kernel, least_squares, pa, perceptron, rls, vaw};
 use crate::mixture::{auto, expert_mixture};
 use crate::optimizer::{
-    adagrad, coin, dual_averaging, ftl, ftrl, ftrl_proximal, mirror_descent, nag, ogd, ogd_strong, ons, osd, scinol,
-    sgd,
+    adagrad, coin, dual_averaging, ftl, ftrl, ftrl_proximal, lms, mirror_descent, nag, nlms, ogd, ogd_strong, ons, osd,
+    scinol, sgd,
 };
 use crate::protocol::{LearnerDescriptor, LearnerSpec};
 
@@ -22,6 +22,8 @@ pub const LEARNERS: &[&LearnerDescriptor] = &[
     &ogd::ENTRY,
     &ogd_strong::ENTRY,
     &osd::ENTRY,
+    &lms::ENTRY,
+    &nlms::ENTRY,
     &adagrad::ENTRY,
     &ftl::ENTRY,
     &ftrl::ENTRY,

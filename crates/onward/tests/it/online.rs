@@ -10,9 +10,13 @@ use onward::learner::{LearnerSpec, ProblemBounds};
 use onward::loss::{self, Curvature, LinearLoss};
 use onward::optimizer::sgd::{Schedule, Sgd};
 use onward::optimizer::{Ftl, Ftrl, Ogd, OgdRate, Optimizer, RunningMean, sgd};
+use onward::protocol::StepKind;
 use onward::{Features, Loss, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
+
+/// Weights are f32.
+const TOLERANCE: f64 = 1e-5;
 
 fn build(text: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
     text.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -354,9 +358,10 @@ fn strongly_convex_descent_needs_gradients_that_are_bounded() {
 }
 
 #[test]
-fn importance_is_flow_two_rows_or_one_of_weight_2_and_never_beyond_the_label() {
+fn with_flow_importance_is_two_rows_or_one_of_weight_2_and_never_beyond_the_label() {
     let x = Features::new(&[0, 3], &[1.0, -0.5]).unwrap();
     for text in ["osd:eta=0.1,domain=all", "sgd:schedule=constant,eta0=0.1", "ftrl:eta=0.1"] {
+        let text = &format!("{text},step=flow");
         for (name, label) in [("squared", 3.0), ("logistic", 1.0), ("hinge", -1.0), ("absolute", 0.3), ("huber", -4.0)]
         {
             let loss = loss::parse(name).unwrap();
@@ -435,6 +440,65 @@ fn euclidean_ftrl_without_domain_is_descent_step_for_step() {
     assert_eq!((leader.weight(0), descent.weight(0)), (1.0, 0.0));
 }
 
+/// Greedy: w ← Π(w − η_t z). Lazy: w = Π(−η_{t−1}Σz). Each with a fixed rate and one that falls as 1/√t.
+#[test]
+fn projecting_each_step_is_not_projecting_the_sum() {
+    let project = |w: [f64; 2]| {
+        let norm = w[0].hypot(w[1]);
+        w.map(|w| w * (0.5 / norm).min(1.0))
+    };
+    for (greedy, lazy, power) in [
+        ("osd:eta=0.3,radius=0.5", "ftrl:domain=ball,eta=0.3,radius=0.5", 0.0),
+        ("ogd:eta=0.3,radius=0.5", "dual-averaging:eta=0.3,radius=0.5", 0.5),
+    ] {
+        let rate = |t: i32| 0.3 / f64::from(t).powf(power);
+        let (mut games, mut random) = ([Game::new(greedy, 2), Game::new(lazy, 2)], Random(4));
+        let (mut w, mut sum, mut apart) = ([0.0; 2], [0.0; 2], 0.0f64);
+        for t in 1..=200 {
+            let drift = if t < 100 { -1.0 } else { 1.0 };
+            let z = [drift + random.between(-1.0, 1.0), random.between(-1.0, 1.0)].map(|z| z as f32);
+            games.iter_mut().for_each(|game| game.play(&z));
+            let z = z.map(f64::from);
+            w = project([0, 1].map(|i| w[i] - rate(t) * z[i]));
+            sum = [0, 1].map(|i| sum[i] - z[i]);
+            let lazy = project(sum.map(|sum| rate(t + 1) * sum));
+            for i in 0..2 {
+                assert!((games[0].w(i as u32) - w[i]).abs() < TOLERANCE, "{greedy} {t}");
+                assert!((games[1].w(i as u32) - lazy[i]).abs() < TOLERANCE, "{t}");
+            }
+            apart = apart.max((w[0] - lazy[0]).abs());
+        }
+        // When the drift turns, one leaves the surface at once; the other has all of the sum to undo first.
+        assert!(apart > 0.9, "{greedy}: {apart}");
+    }
+}
+
+#[test]
+fn least_mean_squares_is_descent_at_half_the_rate_and_within_a_factor_of_the_squares_of_any_comparator() {
+    let squared = loss::parse("squared").unwrap();
+    let rows = stream(squared.as_ref(), 400, 23);
+    let (eta, mut lms, mut descent) =
+        (0.03125, build("lms:eta=0.03125", &squared), build("osd:eta=0.015625,domain=all", &squared));
+    let (mut paid, mut share) = (0.0, 0.0f64);
+    for row in &rows {
+        let p = lms.learn_one(row.features(), row.label, row.weight);
+        assert_eq!(p, descent.learn_one(row.features(), row.label, row.weight));
+        paid += row.weight * (p - row.label).powi(2);
+        share = share.max(eta * row.weight * row.values.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>());
+    }
+    let (one, other) = (lms.guarantee().bound.unwrap(), descent.guarantee().bound.unwrap() - 99.0 / (2.0 * 0.015625));
+    assert!((one / other - 1.0).abs() < 1e-12, "{one} {other}");
+    assert!(share < 0.9);
+    // Σ h·e² ≤ (Σ h·ε² + ‖u‖²/η)/(1 − β).
+    let mut random = Random(6);
+    for _ in 0..200 {
+        let u: Vec<f64> = (0..8).map(|_| random.between(-2.0, 2.0)).collect();
+        let squares: f64 = rows.iter().map(|row| row.weight * (row.score(&u) - row.label).powi(2)).sum();
+        let bound = (squares + u.iter().map(|u| u * u).sum::<f64>() / eta) / (1.0 - share);
+        assert!(paid <= bound, "{paid} {bound}");
+    }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Lazy penalties against plain ones.
 
@@ -481,7 +545,13 @@ impl DenseSgd {
 
 #[test]
 fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
-    let loss = loss::parse("squared").unwrap();
+    // The plain steps of these rates would run away on the squared loss.
+    for (loss, step) in [("squared", StepKind::Flow), ("logistic", StepKind::Gradient)] {
+        lazy_penalties_are_paid(&loss::parse(loss).unwrap(), step);
+    }
+}
+
+fn lazy_penalties_are_paid(loss: &SharedLoss, step_kind: StepKind) {
     type Formula = fn(f64, f64) -> f64;
     let rates: [(&str, Formula); 5] = [
         ("schedule=constant,eta0=0.05", |_, _| 0.05),
@@ -500,8 +570,8 @@ fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
     for (schedule, rate) in rates {
         for (penalty, alpha, l2, l1) in penalties {
             let (l2, l1) = (alpha * l2, alpha * l1);
-            let text = format!("sgd:{schedule},{penalty},alpha={alpha},average=50");
-            let mut lazy = build(&text, &loss);
+            let text = format!("sgd:{schedule},{penalty},alpha={alpha},average=50,step={step_kind}");
+            let mut lazy = build(&text, loss);
             let dense =
                 |is_complete| DenseSgd { w: vec![0.0; 8], received: vec![0.0; 8], owed: 0.0, l2, l1, is_complete };
             let (mut full, mut skipped) = (dense(true), dense(false));
@@ -514,7 +584,10 @@ fn lazy_penalties_equal_those_that_every_weight_pays_in_every_round() {
                 }
                 for twin in [&mut full, &mut skipped] {
                     let (p, q) = (row.score(&twin.w), row.values.iter().map(|x| f64::from(*x).powi(2)).sum());
-                    let u = loss.importance_step(p, row.label, rate * row.weight, q);
+                    let u = match step_kind {
+                        StepKind::Flow => loss.importance_step(p, row.label, rate * row.weight, q),
+                        StepKind::Gradient => -rate * row.weight * loss.derivative(p, row.label),
+                    };
                     let mut step = vec![0.0; 8];
                     row.indices.iter().zip(&row.values).for_each(|(&i, x)| step[i as usize] = u * f64::from(*x));
                     twin.step(rate, row.weight, &step);

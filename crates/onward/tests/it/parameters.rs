@@ -187,3 +187,35 @@ fn a_list_has_default_range_words_and_when_it_applies() {
         "class=ball  comparators in the guarantee\n    ball: ‖u‖₂ ≤ radius\n    box: |u_i| ≤ radius"
     );
 }
+
+#[test]
+fn saved_models_that_do_not_say_their_step_flow_and_so_do_the_learners_inside_of_them() {
+    let logistic = loss::parse("logistic").unwrap();
+    let saved =
+        |text: &str| LearnerSpec::parse_saved(text, LEARNERS).unwrap().build(&logistic, None).unwrap().describe();
+    for (text, described) in [
+        ("ogd:eta=auto,radius=10", "ogd:eta=auto,radius=10,step=flow"),
+        ("ogd:eta=auto,radius=10,step=gradient", "ogd:eta=auto,radius=10,step=gradient"),
+        ("sgd:eta0=0.5,schedule=root,radius=1", "sgd:eta0=0.5,schedule=root,radius=1,step=flow"),
+        // These steps were by the gradient all along.
+        ("sgd:batch=4,eta0=0.5,schedule=root,radius=1", "sgd:batch=4,eta0=0.5,schedule=root,radius=1"),
+        ("ogd-strong:sigma=0.1", "ogd-strong:sigma=0.1"),
+        ("dual-averaging:eta=auto,radius=10", "dual-averaging:eta=auto,radius=10"),
+        (
+            "adagrad:delta=1,eta=0.5,form=dual-averaging,radius=1",
+            "adagrad:delta=1,eta=0.5,form=dual-averaging,radius=1",
+        ),
+        (
+            "squint:range=auto,learners=(nag:eta=0.5)+(hedge:eta=auto,learners=(osd:eta=auto,radius=2),predict=mix),predict=mix",
+            "squint:range=auto,learners=(nag:eta=0.5)+(hedge:eta=auto,learners=(osd:eta=auto,radius=2,step=flow),predict=mix),predict=mix",
+        ),
+        (
+            "nystrom:components=9,kernel=rbf,gamma=0.1,bias=true,learner=(adagrad:eta=0.5,radius=1)",
+            "nystrom:components=9,kernel=rbf,gamma=0.1,bias=true,learner=(adagrad:eta=0.5,radius=1,step=flow)",
+        ),
+    ] {
+        assert_eq!(saved(text), described);
+        // What is saved now is read again as it was.
+        assert_eq!(saved(described), described);
+    }
+}

@@ -3,7 +3,7 @@
 
 use onward::archive::{SavedColumn, State};
 use onward::guarantee::Comparator;
-use onward::learner::{LearnerSpec, LeastSquares, LeastSquaresForm, ProblemBounds, Rls, Vaw};
+use onward::learner::{LearnerSpec, LeastSquares, LeastSquaresForm, ProblemBounds, Regularisation, Rls, Vaw};
 use onward::loss::{self, Squared};
 use onward::{Features, Loss, ScoreLearner};
 
@@ -265,10 +265,11 @@ impl Discounted {
 }
 
 #[test]
-fn with_forgetting_it_solves_the_discounted_normal_equations() {
+fn with_regularisation_that_is_kept_it_solves_the_discounted_normal_equations() {
     for forgetting in [0.999, 0.9, 0.7, 0.5] {
         let rows = rows(400, false, 6);
-        let mut learner = Rls::new(0.3, forgetting, 10, 1.0).unwrap();
+        let learner = Rls::new(0.3, forgetting, 10, 1.0).unwrap();
+        let mut learner = learner.with_regularisation(Regularisation::Kept);
         let mut twin = Discounted::new(0.3);
         for (round, row) in rows.iter().enumerate() {
             learn(&mut learner, row);
@@ -285,11 +286,65 @@ fn with_forgetting_it_solves_the_discounted_normal_equations() {
     }
 }
 
+/// The textbook's: f^t·λ‖u‖² + Σ f^(t−s)·h·(y − ⟨u, x⟩)², from all rows anew. Two features come late.
+#[test]
+fn with_forgetting_it_minimises_the_exponentially_weighted_squares_and_the_regularisation_fades_too() {
+    for forgetting in [0.999, 0.9, 0.7] {
+        let mut rows = rows(300, false, 6);
+        rows.iter_mut().take(40).for_each(|row| row.values[3..].fill(0.0));
+        let mut learner = Rls::new(0.3, forgetting, 10, 1.0).unwrap();
+        for (round, row) in rows.iter().enumerate() {
+            learn(&mut learner, row);
+            let age = |at: usize| forgetting.powi((round - at) as i32);
+            let (mut a, mut b, mut squares) = (identity(5, 0.3 * age(0) * forgetting), vec![0.0; 5], 0.0);
+            for (at, row) in rows[..=round].iter().enumerate() {
+                let (x, y, h) = (doubles(row), row.label - row.offset, age(at) * row.weight);
+                add_outer(&mut a, h, &x);
+                b.iter_mut().zip(&x).for_each(|(b, x)| *b += h * y * x);
+                squares += h * y * y;
+            }
+            let gamma = inverse(&a);
+            let (expected, scale) = (times(&gamma, &b), condition(&a));
+            // Features that did not come yet have no weight, and others little of their first rows.
+            assert!(distance(&weights(&learner), &expected) < 1e-12 * scale, "{forgetting} {round} {scale}");
+            let least = squares - dot(&b, &expected);
+            assert!((learner.best_regularised_loss() - least).abs() < 1e-11 * squares, "{forgetting} {round}");
+            for i in 0..5u32 {
+                let found = learner.linear().unwrap().gamma(i).unwrap();
+                let expected = gamma[i as usize][i as usize];
+                assert!(
+                    (found - expected).abs() <= 1e-12 * scale * expected,
+                    "{forgetting} {round}: {found} {expected}"
+                );
+            }
+        }
+        assert!(learner.guarantee().bound.is_err());
+    }
+}
+
+/// What has been forgotten for ever so long is held where numbers end: a feature that comes back, or comes first, after
+/// 100,000 rows finds finite weights.
+#[test]
+fn a_regularisation_that_has_faded_away_leaves_numbers() {
+    let mut learner = Rls::new(1.0, 0.5, 10, 1.0).unwrap();
+    let row = |index: u32, value: f32| ([0, index], [1.0, value]);
+    let mut learn = |(indices, values): ([u32; 2], [f32; 2]), label: f64| {
+        let x = Features::new(&indices, &values).unwrap();
+        assert!(learner.learn_one(x, label, 1.0).is_finite());
+        learner.linear().unwrap().weight(indices[1])
+    };
+    learn(row(3, 2.0), 5.0);
+    (0..100_000).for_each(|round| assert!(learn(row(1, (round % 3) as f32), (round % 3) as f64).is_finite()));
+    // With nothing that holds it, a row is fitted.
+    assert!((learn(row(7, 2.0), 8.0) - 4.0).abs() < 1e-6);
+    assert!(learn(row(3, f32::MAX), -1.0).is_finite());
+}
+
 /// Many steps on nearly collinear features, beside normal equations whose sums are compensated.
 fn stays_exact(steps: u64) {
     for forgetting in [1.0, 0.999] {
         let mut random = Random(7);
-        let mut learner = Rls::new(1.0, forgetting, 5, 1.0).unwrap();
+        let mut learner = Rls::new(1.0, forgetting, 5, 1.0).unwrap().with_regularisation(Regularisation::Kept);
         let (mut a, mut b) = (vec![[0.0f64; 2]; 15], vec![[0.0f64; 2]; 5]);
         let add = |sum: &mut [f64; 2], term: f64| {
             let total = sum[0] + term;

@@ -173,10 +173,13 @@ pub(crate) fn heaviest(features: &[HeavyFeature]) -> String {
     if features.is_empty() {
         return String::new();
     }
-    let mut text = String::from("\nheaviest features          weight    effect (|weight| × spread)\n");
-    for HeavyFeature { name, weight, effect } in features {
+    let has_gamma = features.iter().any(|feature| feature.gamma.is_some());
+    let uncertainty = if has_gamma { "      Γ_ii" } else { "" };
+    let mut text = format!("\nheaviest features          weight{uncertainty}    effect (|weight| × spread)\n");
+    for HeavyFeature { name, weight, effect, gamma } in features {
         let shown = shortened(name, 24);
-        write(&mut text, format_args!("{shown:24} {:>9} {:>9}\n", number(*weight), number(*effect)));
+        let gamma = gamma.map_or(String::new(), |gamma| format!(" {:>9}", number(gamma)));
+        write(&mut text, format_args!("{shown:24} {:>9}{gamma} {:>9}\n", number(*weight), number(*effect)));
     }
     text
 }

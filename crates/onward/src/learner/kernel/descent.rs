@@ -2,8 +2,8 @@
 //! convex loss in the space of a kernel.
 //!
 //! The gradient of ℓ(f(x_t), y_t) in f is g_t·K(x_t, ·), so f_{t+1} = f_t + c_t·K(x_t, ·) with
-//! c_t = −η_t h_t g_t (or, as everywhere, the exact gradient flow of the loss for the time η_t h_t,
-//! which never overshoots and equals it for small steps), and the score is
+//! c_t = −η_t h_t g_t (with `step=flow` the gradient flow of the loss for the time η_t h_t, which
+//! never overshoots, keeps the bounds, and equals it for small steps), and the score is
 //! p = b + Σ_j c_j K(x_j, x), b the row's offset.
 //!
 //! Rates: a constant η; or self-tuned, η_t = D/√(2 Σ_{s≤t} (h_s g_s)² K(x_s, x_s)) with D = 2U,
@@ -21,12 +21,14 @@
 //! of all of them), T rounds O(T²), and memory grows with the stream. With a [`Budget`] both are
 //! bounded.
 
-use super::expansion::{BUDGET, BUDGETED, Budget, Expansion, KEEP, SIGMOID, THRESHOLD};
+use super::expansion::{BUDGET, BUDGETED, Budget, CUT, Expansion, KEEP, SIGMOID, THRESHOLD};
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use crate::archive::Archive;
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
-use crate::parameter::{Description, ParameterDescriptor, positive, words};
-use crate::protocol::{FIXED_RATE, LearnerDescriptor, Losses, Params, ProblemBounds, Promise, STANDARDISE};
+use crate::parameter::{Description, ParameterDescriptor, positive};
+use crate::protocol::{
+    FIXED_RATE, LearnerDescriptor, Losses, Params, ProblemBounds, Promise, STANDARDISE, STEP, StepKind,
+};
 use crate::{Error, Features, ScoreLearner, SharedLoss};
 
 /// How fast a kernel learner moves.
@@ -36,15 +38,6 @@ pub enum KernelRate {
     SelfTuned,
     /// η, unconstrained.
     Constant(f64),
-}
-
-/// What a step is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KernelStep {
-    /// Gradient flow of the loss for the time η_t h_t.
-    Flow,
-    /// c_t = −η_t h_t g_t as it is.
-    Gradient,
 }
 
 /// Kernel gradient descent.
@@ -67,7 +60,7 @@ pub struct KernelDescent {
     loss: SharedLoss,
     function: Expansion,
     rate: KernelRate,
-    step: KernelStep,
+    step: StepKind,
     radius: f64,
     /// Σ (h g)² K(x, x).
     squares: f64,
@@ -78,7 +71,7 @@ pub struct KernelDescent {
 }
 
 impl KernelDescent {
-    /// By gradient flow. The radius is that of the ball in the kernel's space, which holds f if
+    /// By the plain gradient. The radius is that of the ball in the kernel's space, which holds f if
     /// rates are self-tuned, and the comparators of the guarantee always.
     ///
     /// # Errors
@@ -90,13 +83,13 @@ impl KernelDescent {
             ETA.check(eta)?;
         }
         let function = Expansion::new(kernel, budget)?;
-        let step = KernelStep::Flow;
+        let step = StepKind::Gradient;
         Ok(Self { loss, function, rate, step, radius, squares: 0.0, last_rate: 0.0, paid: 0.0 })
     }
 
     /// The same with this kind of steps.
     #[must_use]
-    pub fn with_step(self, step: KernelStep) -> Self {
+    pub fn with_step(self, step: StepKind) -> Self {
         Self { step, ..self }
     }
 
@@ -147,8 +140,8 @@ impl ScoreLearner for KernelDescent {
         let g = self.loss.derivative(p, label);
         let rate = self.rate_with((weight * g) * (weight * g) * met.itself.abs());
         let c = match self.step {
-            KernelStep::Flow => self.loss.importance_step(p, label, rate * weight, met.itself.max(0.0)),
-            KernelStep::Gradient => -rate * weight * g,
+            StepKind::Flow => self.loss.importance_step(p, label, rate * weight, met.itself.max(0.0)),
+            StepKind::Gradient => -rate * weight * g,
         };
         self.function.add(c, &met);
         if self.rate == KernelRate::SelfTuned && self.function.kernel.is_positive_definite() {
@@ -166,9 +159,8 @@ impl ScoreLearner for KernelDescent {
             KernelRate::SelfTuned => None,
             KernelRate::Constant(eta) => Some(eta),
         };
-        let step = if self.step == KernelStep::Flow { "flow" } else { "gradient" };
         let kernel = self.function.kernel.describe(Description::of("kernel"));
-        let rate = kernel.with_optional(&ETA, eta).with(&RADIUS, self.radius).with(&STEP, step);
+        let rate = kernel.with_optional(&ETA, eta).with(&RADIUS, self.radius).with(&STEP, self.step);
         self.function.budget.describe(rate).into()
     }
 
@@ -232,10 +224,6 @@ const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
         replaces this default",
 );
 
-const STEP: ParameterDescriptor =
-    words("step", &[("flow", "importance-aware, never overshoots"), ("gradient", "the plain gradient step")])
-        .meaning("kind of step");
-
 /// `kernel` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "kernel",
@@ -246,9 +234,10 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     promises: &[
         Promise::elsewhere("", "tests/kernels.rs").at_most(2000),
         Promise::always("kernel=linear").within(Comparator::Ball(10.0)).at_most(2000),
-        Promise::linear("kernel=linear,eta=0.05", FIXED_RATE).repeating().at_most(2000),
+        Promise::linear("kernel=linear,eta=0.05", FIXED_RATE).overflowing(CUT).at_most(2000),
+        Promise::linear("kernel=linear,eta=0.05,step=flow", FIXED_RATE).repeating().at_most(2000),
         Promise::other("coef=2,degree=2,gamma=0.2,kernel=polynomial"),
-        Promise::other("kernel=laplacian,radius=3,step=gradient"),
+        Promise::other("kernel=laplacian,radius=3"),
         Promise::never("kernel=sigmoid", SIGMOID).at_most(2000),
         Promise::never("budget=20", BUDGETED).at_most(2000),
         Promise::never("budget=20,keep=smallest", BUDGETED).at_most(2000),
@@ -256,10 +245,9 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     ],
     build: |arguments| {
         let rate = arguments.optional_number("eta").map_or(KernelRate::SelfTuned, KernelRate::Constant);
-        let step = if arguments.text("step") == "flow" { KernelStep::Flow } else { KernelStep::Gradient };
         let (kernel, budget) = (Kernel::asked(arguments), Budget::asked(arguments)?);
         let learner = KernelDescent::new(arguments.loss(), kernel, budget, rate, arguments.number("radius"))?;
-        Ok(Box::new(learner.with_step(step)))
+        Ok(Box::new(learner.with_step(StepKind::from_arguments(arguments))))
     },
     plan,
 };

@@ -27,6 +27,8 @@ use crate::{Error, Features};
 pub(super) const SIGMOID: &str = "the sigmoid kernel is not an inner product, so no theorem holds for it";
 pub(super) const BUDGETED: &str = "with a budget rows are dropped or projected, and the theorem needs all of them";
 
+pub(super) const CUT: &str = "numbers became too large and were cut off";
+
 /// Coefficients are held within ± this, as weights are.
 const LARGEST_COEFFICIENT: f64 = f32::MAX as f64;
 
@@ -175,7 +177,7 @@ impl Expansion {
         if !self.budget.is_exact() {
             return Some(BUDGETED);
         }
-        self.is_cut.then_some("numbers became too large and were cut off")
+        self.is_cut.then_some(CUT)
     }
 
     /// A row with its kernel values, and f there.

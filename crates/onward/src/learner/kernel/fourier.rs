@@ -11,11 +11,11 @@
 //!
 //! ω_j at feature i is drawn by hashing (seed, i, j): no table of it grows with the features, whose
 //! indices may be any. A round costs O(D·non-zeros), memory that of the learner on D features. That
-//! learner is any; `learner=auto` has nothing more to tune.
+//! learner is any; `auto`, which is the default, has nothing more to tune.
 
 use super::draw::Draws;
 use super::function::{self, LAPLACIAN, RBF};
-use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON};
+use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON, REASONS};
 use crate::guarantee::{Guarantee, GuaranteeKind};
 use crate::parameter::{Applies, Description, ParameterDescriptor, whole, words};
 use crate::protocol::{LearnerDescriptor, Losses, Promise, STANDARDISE};
@@ -113,11 +113,11 @@ const SEED: ParameterDescriptor = whole("seed", 0..=u64::MAX).default("0").meani
 /// `rff` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "rff",
-    summary: "random Fourier features of a kernel, then any linear learner, including auto",
+    summary: "random Fourier features of a kernel, then any linear learner, by default auto",
     losses: Losses::Convex,
     parameters: &[COMPONENTS, KERNEL, GAMMA, SEED, BIAS, LEARNER, STANDARDISE],
     promises: &[
-        Promise::never("", REASON).at_most(4000),
+        Promise::sometimes("", REASONS).at_most(256),
         Promise::other("bias=false,components=64,gamma=0.2,kernel=laplacian,learner=(nag:eta=1),seed=7"),
     ],
     build: |arguments| {

@@ -155,8 +155,12 @@ impl<M: KernelMap> Learner for MappedLearner<M> {
 /// Why a learner behind a map has no guarantee of its own.
 pub(super) const REASON: &str = "its theorem covers functions of the mapped features, which cannot be named in advance";
 
+/// Why there may be none against the experts of a mixture inside either, such as `auto`.
+pub(super) const REASONS: &[&str] = &[REASON, "squared losses are mixed by a rule that has no bound"];
+
 pub(super) const BIAS: ParameterDescriptor =
     flag("bias").default("true").meaning("add a feature whose value is always 1");
 
-pub(super) const LEARNER: ParameterDescriptor =
-    learner("learner").default("ogd").meaning("the learner that gets these features; its parameters go in parentheses");
+pub(super) const LEARNER: ParameterDescriptor = learner("learner")
+    .default("auto")
+    .meaning("the learner that gets these features; its parameters go in parentheses");

@@ -21,7 +21,7 @@ pub(crate) mod nystrom;
 pub(crate) mod perceptron;
 mod row;
 
-pub use descent::{KernelDescent, KernelRate, KernelStep};
+pub use descent::{KernelDescent, KernelRate};
 pub use expansion::{Budget, Keep};
 pub use fourier::{Fourier, FourierKernel};
 pub use function::Kernel;

@@ -10,7 +10,7 @@
 //! the B-th landmark. While there are fewer, a row's own new direction is its last feature, and the
 //! learner is the exact kernel learner.
 //!
-//! Features go to any linear learner. Those of rotation-invariant ones (`ogd`) give the same
+//! Features go to any linear learner, by default `auto`. Those of rotation-invariant ones (`ogd`) give the same
 //! predictions in any basis; others see this basis, in which late features are small.
 //!
 //! Landmarks are chosen by their features alone. A round costs O(B·non-zeros + B²); memory is
@@ -19,7 +19,7 @@
 use super::expansion::factor;
 use super::function::{COEF, DEGREE, GAMMA, KERNEL, Kernel};
 use super::gram::{Coordinates, Gram};
-use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON};
+use super::mapped::{BIAS, KernelMap, LEARNER, MappedLearner, REASON, REASONS};
 use super::row::{SparseRow, persist_rows};
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, GuaranteeKind};
@@ -131,11 +131,11 @@ const COMPONENTS: ParameterDescriptor =
 /// `nystrom` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "nystrom",
-    summary: "Nyström features: a kernel approximated from its first rows, then any linear learner",
+    summary: "Nyström features: a kernel approximated from its first rows, then any linear learner, by default auto",
     losses: Losses::Convex,
     parameters: &[COMPONENTS, KERNEL, GAMMA, COEF, DEGREE, BIAS, LEARNER, STANDARDISE],
     promises: &[
-        Promise::never("", REASON).at_most(2000),
+        Promise::sometimes("", REASONS).at_most(256),
         Promise::other("bias=false,components=20,kernel=linear,learner=(nag:eta=1)"),
         Promise::other("coef=2,degree=2,gamma=0.2,kernel=polynomial"),
         Promise::other("kernel=laplacian"),

@@ -37,9 +37,13 @@ impl Triangle {
         self.rows.push(vec![diagonal]);
     }
 
-    /// R ← factor·R.
-    pub(crate) fn scale(&mut self, factor: f64) {
-        self.rows.iter_mut().flatten().for_each(|entry| *entry *= factor);
+    /// R ← factor·R, z likewise. A row whose diagonal would fall below `least` stays as it is: it is the trace of rows
+    /// that have long been forgotten, and still has the weight that they left.
+    pub(crate) fn scale(&mut self, factor: f64, least: f64, z: &mut [f64]) {
+        for (row, z) in self.rows.iter_mut().zip(z).filter(|(row, _)| row[0] * factor >= least) {
+            row.iter_mut().for_each(|entry| *entry *= factor);
+            *z *= factor;
+        }
     }
 
     /// RᵀR += xxᵀ, and z, for which Rᵀz is the right-hand side, takes in target·x. `x` is 0 before

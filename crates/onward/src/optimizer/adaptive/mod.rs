@@ -80,7 +80,7 @@ pub(crate) trait AdaptiveRule<const N: usize>: Send + Sync + Sized {
 #[derive(Debug, Clone)]
 #[allow(private_bounds)]
 pub struct Adaptive<R: AdaptiveRule<N>, const N: usize> {
-    rule: R,
+    pub(super) rule: R,
     features: AdaptiveTable<R, N>,
 }
 

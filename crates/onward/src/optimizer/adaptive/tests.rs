@@ -10,6 +10,7 @@ use crate::numeric::{saturate, sum};
 use crate::optimizer::adagrad::AdaGradDomain;
 use crate::optimizer::coin::CoinDomain;
 use crate::optimizer::{AdaGrad, Coin, FtrlProximal, Nag, Scinol};
+use crate::protocol::StepKind;
 
 /// A row, feature by feature.
 type Row<'a> = &'a [(u32, f64)];
@@ -157,7 +158,7 @@ impl Plain for PlainAdaGrad {
 fn adagrad_does_what_it_does_feature_by_feature_in_a_box_and_without_one() {
     let rounded = |weight| f64::from(saturate(weight));
     for (domain, limit) in [(AdaGradDomain::All, f64::INFINITY), (AdaGradDomain::Box, 0.3)] {
-        let optimizer = AdaGrad::within(domain, 0.5, 0.3).unwrap();
+        let optimizer = AdaGrad::within(domain, 0.5, 0.3).unwrap().with_step(StepKind::Flow);
         bits(optimizer, PlainAdaGrad { eta: 0.5, limit, rounded, entries: BTreeMap::new() });
     }
 }

@@ -67,10 +67,11 @@ fn entropic(arguments: &Params<'_>) -> Result<Entropic, Error> {
 }
 
 fn p_norm(arguments: &Params<'_>) -> Result<PNorm, Error> {
+    let step = StepKind::from_arguments(arguments);
     let p = if arguments.text("map") == "euclidean" { 2.0 } else { arguments.number("p") };
     let radius = arguments.number("radius");
     let rate = rate(arguments, |gradient, rounds| Ok(radius * ((p - 1.0) / rounds).sqrt() / gradient))?;
-    PNorm::new(p, radius, arguments.flag("project"), rate)
+    Ok(PNorm::new(p, radius, arguments.flag("project"), rate)?.with_step(step))
 }
 
 const MAP: ParameterDescriptor = words(
@@ -107,6 +108,9 @@ const P: ParameterDescriptor = number("p", 1.001..=2.0).default("1.5").meaning("
 const PROJECT: ParameterDescriptor =
     flag("project").default("true").meaning("project onto the ball").unless("map=entropic");
 
+/// Flow is along the gradient, which is how only the Euclidean map moves.
+const STEP: ParameterDescriptor = crate::protocol::STEP.only_with("map=euclidean");
+
 const GRADIENT: ParameterDescriptor =
     ogd::GRADIENT.meaning("bound on the gradients in the dual norm").only_with("rounds and eta=auto");
 
@@ -119,13 +123,14 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "mirror-descent",
     summary: "mirror descent: exponentiated gradient (EG, EG±), p-norms, or Euclidean",
     losses: Losses::Convex,
-    parameters: &[MAP, RADIUS, ETA, GRADIENT, ROUNDS, SIGNED, DIMENSION, P, PROJECT, STANDARDISE],
+    parameters: &[MAP, RADIUS, ETA, GRADIENT, ROUNDS, SIGNED, DIMENSION, P, PROJECT, STEP, STANDARDISE],
     promises: &[
         Promise::always("").within(Comparator::L1Ball(10.0)),
         Promise::always("radius=1").within(Comparator::L1Ball(1.0)),
         Promise::always("dimension=10,radius=1").within(Comparator::L1Ball(1.0)),
         Promise::always("dimension=10,radius=1,signed=false").within(Comparator::Simplex(1.0)),
         Promise::always("map=euclidean,radius=1").within(Comparator::Ball(1.0)),
+        Promise::always("map=euclidean,radius=1,step=flow").within(Comparator::Ball(1.0)),
         Promise::always("map=pnorm,p=1.2,radius=1").within(Comparator::PNormBall { p: 1.2, radius: 1.0 }),
         Promise::other("eta=0.01").within(Comparator::L1Ball(10.0)),
         Promise::other("dimension=10,gradient=2,rounds=1000").within(Comparator::L1Ball(10.0)),

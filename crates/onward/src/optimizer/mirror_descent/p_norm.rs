@@ -18,7 +18,7 @@
 //! which holds for q up to 1001.
 
 use super::log_sum::LogSum;
-use super::{ETA, MAP, MirrorRate, P, PROJECT, RADIUS};
+use super::{ETA, MAP, MirrorRate, P, PROJECT, RADIUS, STEP};
 use crate::numeric::sum;
 use crate::optimizer::prelude::*;
 use crate::storage::table::ParameterTable;
@@ -42,6 +42,7 @@ pub struct PNorm {
     radius: f64,
     is_projected: bool,
     rate: MirrorRate,
+    step: StepKind,
     /// θ = scale·v.
     scale: f64,
     table: ParameterTable<f64>,
@@ -82,6 +83,7 @@ impl PNorm {
             radius,
             is_projected,
             rate,
+            step: StepKind::Gradient,
             scale: 1.0,
             table: ParameterTable::default(),
             powers: LogSum::default(),
@@ -90,6 +92,12 @@ impl PNorm {
             last_rate: 0.0,
             paid: 0.0,
         })
+    }
+
+    /// The same with this kind of steps, at p = 2. Elsewhere the step is by the gradient, whatever is said here.
+    #[must_use]
+    pub fn with_step(self, step: StepKind) -> Self {
+        Self { step, ..self }
     }
 
     fn comparator(&self) -> Comparator {
@@ -180,10 +188,10 @@ impl Optimizer for PNorm {
         };
         self.last_rate = rate;
         self.paid = (self.paid + rate * square).min(f64::MAX);
-        match self.q == 2.0 {
+        match (self.step, self.q == 2.0) {
             // As in gradient descent, whose bound flow keeps.
-            true => Step::Flow { time: rate * h, q: sum::squares(x.values()) },
-            false => Step::Gradient { time: rate * h },
+            (StepKind::Flow, true) => Step::Flow { time: rate * h, q: sum::squares(x.values()) },
+            _ => Step::Gradient { time: rate * h },
         }
     }
 
@@ -223,8 +231,10 @@ impl Optimizer for PNorm {
 
     fn describe(&self) -> String {
         let it = Description::of("mirror-descent").with_optional(&ETA, self.rate.eta());
-        let it = if self.p == 2.0 { it.with(&MAP, "euclidean") } else { it.with(&MAP, "pnorm").with(&P, self.p) };
-        it.with(&PROJECT, self.is_projected).with(&RADIUS, self.radius).into()
+        let is_euclidean = self.p == 2.0;
+        let it = if is_euclidean { it.with(&MAP, "euclidean") } else { it.with(&MAP, "pnorm").with(&P, self.p) };
+        let it = it.with(&PROJECT, self.is_projected).with(&RADIUS, self.radius);
+        if is_euclidean { it.with(&STEP, self.step).into() } else { it.into() }
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -4,11 +4,11 @@
 //! w_{t+1} = w_t·(1 − η_t h_t α(1−ρ)) − η_t z_t, then the L1 penalty η_t h_t αρ of the
 //! cumulative truncated kind (Tsuruoka, Tsujii, Ananiadou 2009); z_t the gradient of round t. α is the strength of the
 //! penalty, ρ the part of L1 in it (0: l2, 1: l1, between: elastic net). The bias (feature 0) is
-//! penalised as any weight. A row of weight h counts h times, in the loss and in the penalty. The
-//! step of the loss is gradient flow for time η_t h_t.
+//! penalised as any weight. A row of weight h counts h times, in the loss and in the penalty:
+//! z_t = h_t g_t x_t. With `step=flow` the step of the loss is gradient flow for time η_t h_t.
 //!
 //! *Mini-batches* of b: the gradients of b rows at one point, and then one step with their mean
-//! (and the mean of their weights in the penalty). Their step is by the plain gradient.
+//! (and the mean of their weights in the penalty).
 //!
 //! *Averaging* from round k on (Polyak, Ruppert): the mean of the points that made the
 //! predictions, beside the last point, which goes on predicting.
@@ -106,6 +106,7 @@ impl Penalty {
 #[derive(Debug, Clone)]
 pub struct Sgd {
     rates: Rates,
+    step: StepKind,
     penalty: Penalty,
     /// k; 0: no averaging.
     average_from: f64,
@@ -136,6 +137,7 @@ impl Sgd {
         let (schedule, penalty) = (schedule.check()?, penalty.check()?);
         Ok(Self {
             rates: Rates::new(schedule),
+            step: StepKind::Gradient,
             penalty,
             average_from: 0.0,
             batch: 1.0,
@@ -149,6 +151,12 @@ impl Sgd {
             pending_weight: 0.0,
             squares: 0.0,
         })
+    }
+
+    /// With this kind of steps. A batch of several rows takes the gradient, whatever is said here.
+    #[must_use]
+    pub fn with_step(self, step: StepKind) -> Self {
+        Self { step, ..self }
     }
 
     /// With the average of the points from this round on, the first being 1; 0: none.
@@ -183,7 +191,7 @@ impl Sgd {
     }
 
     /// A step of a whole batch.
-    fn step(&mut self) {
+    fn step_of_batch(&mut self) {
         let rate = self.rates.step();
         let pending = std::mem::take(&mut self.pending);
         pending.iter().for_each(|&(index, _)| self.weights.catch_up(index));
@@ -223,7 +231,7 @@ impl Optimizer for Sgd {
             return Step::Gradient { time: h };
         }
         (self.rate, self.weight) = (self.rates.step(), h);
-        Step::Flow { time: self.rate * h, q }
+        self.step.step(self.rate * h, q)
     }
 
     fn advance(&mut self, u: f64, x: Features<'_>) {
@@ -233,7 +241,7 @@ impl Optimizer for Sgd {
             self.rows += 1.0;
             self.pending_weight += self.weight;
             if self.rows >= self.batch {
-                self.step();
+                self.step_of_batch();
             }
             return;
         }
@@ -273,7 +281,8 @@ impl Optimizer for Sgd {
         let sgd = Description::of("sgd");
         let sgd = if let Some(alpha) = alpha { sgd.with(&ALPHA, alpha) } else { sgd };
         let sgd = self.rates.schedule().describe(sgd.with(&AVERAGE, self.average_from).with(&BATCH, self.batch));
-        self.penalty.describe(sgd).with(&RADIUS, self.radius).into()
+        let sgd = self.penalty.describe(sgd).with(&RADIUS, self.radius);
+        if self.batch > 1.0 { sgd.into() } else { sgd.with(&STEP, self.step).into() }
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -358,6 +367,8 @@ const AVERAGE: ParameterDescriptor = whole("average", 0..=1 << 53)
 
 const BATCH: ParameterDescriptor = whole("batch", 1..=1_000_000).default("1").meaning("rows per step").quiet();
 
+const STEP: ParameterDescriptor = crate::protocol::STEP.unless("batch");
+
 fn schedule(arguments: &Params<'_>) -> Schedule {
     let eta = arguments.number("eta0");
     match arguments.text("schedule") {
@@ -384,13 +395,15 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "sgd",
     summary: "stochastic gradient descent with schedules, penalties, averaging and mini-batches",
     losses: Losses::Convex,
-    parameters: &[SCHEDULE, ETA, POWER, PATIENCE, PENALTY, ALPHA, RATIO, AVERAGE, BATCH, RADIUS, STANDARDISE],
+    parameters: &[SCHEDULE, ETA, POWER, PATIENCE, PENALTY, ALPHA, RATIO, AVERAGE, BATCH, RADIUS, STEP, STANDARDISE],
     promises: &[
         Promise::never("", NO_BOUND),
-        Promise::linear("eta0=0.05,schedule=constant", FIXED_RATE).repeating(),
+        Promise::linear("eta0=0.05,schedule=constant", FIXED_RATE),
+        Promise::linear("eta0=0.05,schedule=constant,step=flow", FIXED_RATE).repeating(),
         Promise::other("eta0=0.2,power=0.3,schedule=invscaling"),
-        Promise::other("patience=20,schedule=adaptive"),
-        Promise::other("alpha=0.01,schedule=optimal"),
+        Promise::other("eta0=0.1,patience=20,schedule=adaptive"),
+        // Its first rates are large: plain steps of the squared loss run away.
+        Promise::other("alpha=0.01,schedule=optimal,step=flow"),
         Promise::other("alpha=0.001,penalty=l2"),
         Promise::other("alpha=0.001,penalty=l1"),
         Promise::other("alpha=0.001,l1-ratio=0.5,penalty=elastic-net"),
@@ -398,6 +411,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     ],
     build: |arguments| {
         let optimizer = Sgd::new(schedule(arguments), penalty(arguments))?
+            .with_step(StepKind::from_arguments(arguments))
             .average_from(arguments.whole("average"))
             .batches_of(arguments.whole("batch") as u32)?
             .with_radius(arguments.number("radius"))?;

@@ -99,8 +99,13 @@ impl Form {
     }
 
     pub(crate) fn build(&self) -> Box<dyn onward::Learner> {
+        self.build_within(None)
+    }
+
+    /// In a run of this radius.
+    pub(crate) fn build_within(&self, radius: Option<f64>) -> Box<dyn onward::Learner> {
         let name = self.name();
-        let built = name.parse().and_then(|specification: LearnerSpec| specification.build(&self.loss, None));
+        let built = name.parse().and_then(|specification: LearnerSpec| specification.build(&self.loss, radius));
         built.unwrap_or_else(|error| panic!("`promises` of {} has '{name}': {error}", self.entry.name))
     }
 

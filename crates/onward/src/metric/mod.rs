@@ -215,7 +215,10 @@ impl Binary {
     }
 
     fn summarise(&self, summary: &mut Map<String, Value>) {
-        let auc = self.auc.value_and_error();
+        let auc = match self.probabilities {
+            Some(_) => self.auc.of_probabilities(),
+            None => self.auc.value_and_error(),
+        };
         put(summary, "accuracy", self.accuracy.value());
         put(summary, "auc", auc.map(|(value, _)| value));
         put(summary, "auc_error", auc.map(|(_, error)| error));
@@ -250,15 +253,11 @@ fn rank_of_probability(score: f64) -> f64 {
     if FINE.contains(&score) { score } else { logit_of_written(score) }
 }
 
-/// The logit of the probability as it is written: a score beyond all others where it is 0 or 1.
+/// The logit of the probability as it is written: infinite where that is 0 or 1.
 #[cold]
 fn logit_of_written(score: f64) -> f64 {
     let probability = InverseLink::Logistic.response(score);
-    let logit = match score > 0.0 {
-        true => -libm::log(1.0 - probability),
-        false => libm::log(probability),
-    };
-    logit.clamp(-1000.0, 1000.0)
+    if score > 0.0 { -libm::log(1.0 - probability) } else { libm::log(probability) }
 }
 
 /// Adds a measure that is defined and that JSON can hold.

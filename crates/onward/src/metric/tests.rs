@@ -84,6 +84,8 @@ fn the_auc_is_that_of_the_probabilities_as_they_are_written() {
             (metrics.summary()["auc"].as_f64().unwrap(), metrics.summary()["auc_error"].as_f64().unwrap());
         let exact = auc_of_pairs(&written);
         assert!((found - exact).abs() <= error + 1e-12, "{center} {spread}: {found} {exact} {error}");
+        // Probabilities that are 1 are known to tie; of those next to 1 a bin holds few.
+        assert!(error < 0.01 || center == 36.0, "{center} {spread}: {error}");
         // Scores that are no probabilities are ranked as they are.
         let mut scores = Metrics::new(Task::Binary, InverseLink::Identity);
         rows.iter().for_each(|&(score, label)| scores.observe(score, label, 1.0));

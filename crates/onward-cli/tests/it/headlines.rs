@@ -136,6 +136,21 @@ fn a_learner_that_pays_many_times_what_the_online_constant_does_is_remarked_upon
 }
 
 #[test]
+fn who_pays_more_than_the_online_constant_has_beaten_nobody() {
+    let folder = Folder::new();
+    folder.write("lake.csv", far_from_zero(98));
+    let asked = ["learn", "lake.csv", "--target", "level", "--ignore", "year", "--radius", "0.1"];
+    for more in [&["--learner", "nag"][..], &["--learner", "nag", "--hindsight"]] {
+        let said = folder.succeed(&[&asked[..], more].concat()).stderr;
+        assert!(!said.contains(" beat "), "{said}");
+        assert!(said.contains("but the online constant pays ") && said.contains("try a larger --radius"), "{said}");
+    }
+    // Who pays less has.
+    let said = folder.succeed(&[&asked[..], &["--hindsight"]].concat()).stderr;
+    assert!(said.contains("\nlearning online beat "), "{said}");
+}
+
+#[test]
 fn who_has_nothing_to_learn_is_not_said_to_have_learnt() {
     // Labels of coins: skill is within its interval around 0, or below.
     let folder = Folder::new();

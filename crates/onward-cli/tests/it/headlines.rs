@@ -136,6 +136,21 @@ fn a_learner_that_pays_many_times_what_the_online_constant_does_is_remarked_upon
 }
 
 #[test]
+fn who_pays_more_than_the_online_constant_has_beaten_nobody() {
+    let folder = Folder::new();
+    folder.write("lake.csv", far_from_zero(98));
+    let asked = ["learn", "lake.csv", "--target", "level", "--ignore", "year", "--radius", "0.1"];
+    for more in [&["--learner", "nag"][..], &["--learner", "nag", "--hindsight"]] {
+        let said = folder.succeed(&[&asked[..], more].concat()).stderr;
+        assert!(!said.contains(" beat "), "{said}");
+        assert!(said.contains("but the online constant pays ") && said.contains("try a larger --radius"), "{said}");
+    }
+    // Who pays less has.
+    let said = folder.succeed(&[&asked[..], &["--hindsight"]].concat()).stderr;
+    assert!(said.contains("\nlearning online beat "), "{said}");
+}
+
+#[test]
 fn who_has_nothing_to_learn_is_not_said_to_have_learnt() {
     // Labels of coins: skill is within its interval around 0, or below.
     let folder = Folder::new();
@@ -186,4 +201,42 @@ fn a_report_of_an_older_version_has_ratios_to_the_best() {
     assert!(table.contains("  to the best  ") && !table.contains("online constant"), "{table}");
     let page = folder.succeed(&["show", "new", "--html", "-"]).stdout;
     assert!(page.contains("<td>online constant</td>") && page.contains("<td>no change</td>"), "{page}");
+}
+
+#[test]
+fn the_auc_is_that_of_the_predictions_in_the_file() {
+    // Rates so large that many probabilities are written as 1.0 or next to it, among them wrong ones.
+    let folder = Folder::new();
+    let mut random = SplitMix64::new(21);
+    let mut row = |_: u32| {
+        let x: f64 = 4.0 * random.uniform() - 1.0;
+        let y = u32::from(x + random.uniform() > 0.9);
+        format!("{y},{x:.3},{:.3}\n", random.uniform())
+    };
+    folder.write("rows.csv", "y,x,z\n".to_owned() + &(0..1500).map(&mut row).collect::<String>());
+    for rate in ["1e14", "1e18", "1e30"] {
+        let learner = format!("sgd:schedule=constant,eta0={rate}");
+        let arguments = ["rows.csv", "--target", "y", "--learner", &learner, "--predictions", "p.csv"];
+        let found = report(&folder, &arguments);
+        let written: Vec<(f64, f64)> = folder
+            .read("p.csv")
+            .lines()
+            .skip(1)
+            .map(|line| {
+                let (prediction, label) = line.split_once(',').unwrap();
+                (prediction.parse().unwrap(), label.parse().unwrap())
+            })
+            .collect();
+        let certain = written.iter().filter(|row| row.0 == 1.0).count();
+        assert!(certain > 20, "{rate} {certain}");
+        let (mut won, mut pairs) = (0.0, 0.0);
+        for &(one, _) in written.iter().filter(|row| row.1 > 0.0) {
+            for &(other, _) in written.iter().filter(|row| row.1 < 0.0) {
+                pairs += 1.0;
+                won += if one > other { 1.0 } else { 0.5 * f64::from(u8::from(one == other)) };
+            }
+        }
+        let difference = at(&found, "/metrics/auc") - won / pairs;
+        assert!(difference.abs() <= at(&found, "/metrics/auc_error") + 1e-12, "{rate}: {difference}");
+    }
 }

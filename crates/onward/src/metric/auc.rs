@@ -213,16 +213,26 @@ impl Auc {
     /// Negatives are divided by N before they meet a positive: products of weights
     /// cannot overflow then, and a perfect ranking gives exactly 1.
     pub(super) fn value_and_error(&self) -> Option<(f64, f64)> {
+        self.estimate(false)
+    }
+
+    /// The same where no score is beyond 2^1020 but those that are infinite: these are known to tie.
+    pub(super) fn of_probabilities(&self) -> Option<(f64, f64)> {
+        self.estimate(true)
+    }
+
+    fn estimate(&self, has_ties_at_ends: bool) -> Option<(f64, f64)> {
         let positives = self.bins.iter().map(|bin| bin.positive).sum::<f64>();
         let negatives = self.bins.iter().map(|bin| bin.negative).sum::<f64>();
         if positives == 0.0 || negatives == 0.0 {
             return None;
         }
         let (mut below, mut value, mut error) = (0.0, 0.0, 0.0);
-        for bin in self.bins.iter().filter(|bin| !bin.is_empty()) {
+        let ends = [bin_of(f64::NEG_INFINITY), bin_of(f64::INFINITY)];
+        for (at, bin) in self.bins.iter().enumerate().filter(|(_, bin)| !bin.is_empty()) {
             let tied = 0.5 * bin.positive * (bin.negative / negatives);
             value += bin.positive * (below / negatives) + tied;
-            error += tied;
+            error += if has_ties_at_ends && ends.contains(&at) { 0.0 } else { tied };
             below += bin.negative;
         }
         Some((value / positives, error / positives))

@@ -157,7 +157,8 @@ impl Metrics {
 
     /// The measures by name; those that are undefined so far are left out.
     ///
-    /// - Two classes: `accuracy`, `auc`, `auc_error`; with the logistic link
+    /// - Two classes: `accuracy`, `auc` with `auc_error`, for the logistic link of the probabilities as they are
+    ///   written, which tie where 64 bits cannot tell them apart; with the logistic link
     ///   `log_loss`, `brier`, `calibration_error` and `calibration`, an array of
     ///   {`from`, `to`, `weight`, `predicted`, `observed`} without empty bins.
     /// - Regression: `rmse`, `mae`, `r2`, `bias`.
@@ -198,7 +199,8 @@ impl Binary {
     #[inline]
     fn observe(&mut self, score: f64, label: f64, weight: f64, logistic: Option<(f64, f64)>) {
         self.accuracy.observe(score, label, weight);
-        self.auc.observe(score, label, weight);
+        let rank = if self.probabilities.is_some() { rank_of_probability(score) } else { score };
+        self.auc.observe(rank, label, weight);
         if let Some(probabilities) = &mut self.probabilities {
             let probability = match logistic {
                 Some((e, shared)) => Probability::from_exponential(score, e, shared),
@@ -213,7 +215,10 @@ impl Binary {
     }
 
     fn summarise(&self, summary: &mut Map<String, Value>) {
-        let auc = self.auc.value_and_error();
+        let auc = match self.probabilities {
+            Some(_) => self.auc.of_probabilities(),
+            None => self.auc.value_and_error(),
+        };
         put(summary, "accuracy", self.accuracy.value());
         put(summary, "auc", auc.map(|(value, _)| value));
         put(summary, "auc_error", auc.map(|(_, error)| error));
@@ -235,6 +240,24 @@ impl Binary {
         archive.part("brier", |archive| probabilities.brier.persist(archive))?;
         archive.part("calibration", |archive| probabilities.calibration.persist(archive))
     }
+}
+
+/// The largest score whose probability tells it from scores nearby as finely as the bins of [`Auc`] do, and the least: with
+/// 64 bits, probabilities become 1 at a score of 37, and lose digits below −708.
+const FINE: std::ops::RangeInclusive<f64> = -700.0..=16.0;
+
+/// What a logistic score is ranked by, so that scores with one probability tie: the AUC is that of the probabilities as
+/// they are written.
+#[inline]
+fn rank_of_probability(score: f64) -> f64 {
+    if FINE.contains(&score) { score } else { logit_of_written(score) }
+}
+
+/// The logit of the probability as it is written: infinite where that is 0 or 1.
+#[cold]
+fn logit_of_written(score: f64) -> f64 {
+    let probability = InverseLink::Logistic.response(score);
+    if score > 0.0 { -libm::log(1.0 - probability) } else { libm::log(probability) }
 }
 
 /// Adds a measure that is defined and that JSON can hold.

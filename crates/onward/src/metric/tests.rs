@@ -45,6 +45,57 @@ fn some_rows() -> Vec<(f64, f64, f64)> {
     (0..200).map(row).collect()
 }
 
+/// The AUC by its definition: every pair of a positive and a negative, ties counting half.
+fn auc_of_pairs(rows: &[(f64, f64)]) -> f64 {
+    let (mut won, mut pairs) = (0.0, 0.0);
+    for &(one, _) in rows.iter().filter(|row| row.1 > 0.0) {
+        for &(other, _) in rows.iter().filter(|row| row.1 < 0.0) {
+            pairs += 1.0;
+            won += if one > other {
+                1.0
+            } else if one == other {
+                0.5
+            } else {
+                0.0
+            };
+        }
+    }
+    won / pairs
+}
+
+#[test]
+fn the_auc_is_that_of_the_probabilities_as_they_are_written() {
+    let mut random = crate::numeric::rng::SplitMix64::new(12);
+    // Around where probabilities become 1, where they become 0, and where neither is so.
+    for (center, spread) in
+        [(36.0, 6.0), (40.0, 20.0), (-735.0, 30.0), (-60.0, 100.0), (0.0, 60.0), (0.0, 3.0), (200.0, 90.0)]
+    {
+        let rows: Vec<(f64, f64)> = (0..700)
+            .map(|_| {
+                let label = [-1.0, 1.0][random.below(2) as usize];
+                (center + spread * (random.uniform() - 0.5 + 0.2 * label), label)
+            })
+            .collect();
+        let mut metrics = Metrics::new(Task::Binary, InverseLink::Logistic);
+        rows.iter().for_each(|&(score, label)| metrics.observe(score, label, 1.0));
+        let written: Vec<(f64, f64)> =
+            rows.iter().map(|&(score, label)| (InverseLink::Logistic.response(score), label)).collect();
+        let (found, error) =
+            (metrics.summary()["auc"].as_f64().unwrap(), metrics.summary()["auc_error"].as_f64().unwrap());
+        let exact = auc_of_pairs(&written);
+        assert!((found - exact).abs() <= error + 1e-12, "{center} {spread}: {found} {exact} {error}");
+        // Probabilities that are 1 are known to tie; of those next to 1 a bin holds few.
+        assert!(error < 0.01 || center == 36.0, "{center} {spread}: {error}");
+        // Scores that are no probabilities are ranked as they are.
+        let mut scores = Metrics::new(Task::Binary, InverseLink::Identity);
+        rows.iter().for_each(|&(score, label)| scores.observe(score, label, 1.0));
+        let (by_score, error) =
+            (scores.summary()["auc"].as_f64().unwrap(), scores.summary()["auc_error"].as_f64().unwrap());
+        assert!((by_score - auc_of_pairs(&rows)).abs() <= error + 1e-12);
+        assert!((by_score - exact).abs() > 0.01 || center < 36.0, "{center} {by_score} {exact}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -157,10 +157,27 @@ fn excess_risk(text: &mut String, best: &BestInHindsight, excess: &ExcessReport)
 
 /// What it all means, in one sentence; `None` where nothing is known.
 pub(super) fn sentence(stream: &StreamReport, learner: &LearnerReport, at_zero: Option<f64>) -> Option<String> {
-    match &stream.hindsight {
+    let sentence = match &stream.hindsight {
         Some(hindsight) => against_best(stream, learner, hindsight.best()?, at_zero),
         None => against_any(learner),
-    }
+    };
+    sentence
+        .map(|sentence| if sentence.starts_with(BEAT) { beaten(stream, learner).unwrap_or(sentence) } else { sentence })
+}
+
+/// How a sentence begins that says that the learner won.
+const BEAT: &str = "learning online beat ";
+
+/// What is said instead where a predictor without features, which could have been there, paid less than the learner.
+fn beaten(stream: &StreamReport, learner: &LearnerReport) -> Option<String> {
+    let (risk, constant) = (learner.sequential_risk?, stream.online_constant_risk?);
+    (risk > constant).then(|| {
+        format!(
+            "predictors of that size pay more than the learner, but the online constant pays {} per example less: try \
+             a larger --radius, or another learner",
+            short(risk - constant)
+        )
+    })
 }
 
 fn against_best(

@@ -11,6 +11,7 @@ mod error;
 mod hindsight;
 mod model;
 mod plan;
+mod play;
 mod predictions;
 mod registry;
 mod report;
@@ -25,6 +26,7 @@ pub use model::{
     DEFAULT_LEARNER, HeavyFeature, Inspection, MatrixRows, Model, ModelMetadata, ModelOptions, Snapshot, is_model_file,
 };
 pub use plan::Plan;
+pub use play::{PlayOptions, PlayRun, play};
 pub use predictions::{PredictionCsv, PredictionSink};
 pub use registry::Registry;
 pub use report::*;

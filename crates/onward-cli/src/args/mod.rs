@@ -1,6 +1,7 @@
 //! The arguments of the program. Each option's documentation is its help.
 
 mod learning;
+mod playing;
 mod reading;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use onward_data::Format;
 
 pub(crate) use learning::{CompareArguments, LearnArguments, PlanArguments};
+pub(crate) use playing::PlayArguments;
 pub(crate) use reading::{ColumnArguments, FormatArguments, InputArguments};
 
 /// Online machine learning that measures itself against hindsight
@@ -41,6 +43,8 @@ pub(crate) enum Command {
     Learn(Box<LearnArguments>),
     /// Run several learners side by side in one pass and compare their losses
     Compare(Box<CompareArguments>),
+    /// Play a game without features: the rows are losses, and points are compared with the best fixed one
+    Play(PlayArguments),
     /// Predict with a saved model, without learning
     Predict(Box<PredictArguments>),
     /// Show a report of `learn` or `compare` as a table, a page, a plot or a picture

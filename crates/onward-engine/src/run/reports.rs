@@ -100,6 +100,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         lanes: run.mixture.as_ref().map(lanes),
         gap_to_best_lane: run.mixture.as_ref().map(MixtureReport::gap),
         pass_risks: (run.pass_risks.len() > 1).then(|| run.pass_risks.iter().copied().map(finite).collect()),
+        played: None,
     }
 }
 
@@ -115,7 +116,7 @@ pub(super) fn metrics(ledger: &Ledger) -> MetricsReport {
 
 /// A guarantee as it is stated: a bound that is there is a finite number, in all and per example; else there is a
 /// reason.
-fn stated(guarantee: Guarantee, weight: f64) -> Guarantee {
+pub(crate) fn stated(guarantee: Guarantee, weight: f64) -> Guarantee {
     let bound = guarantee.bound.and_then(|bound| match bound {
         _ if weight == 0.0 => Err("no loss has been recorded yet".to_owned()),
         bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
@@ -124,7 +125,7 @@ fn stated(guarantee: Guarantee, weight: f64) -> Guarantee {
     Guarantee { bound, ..guarantee }
 }
 
-fn guarantee(guarantee: &Guarantee, weight: f64) -> GuaranteeReport {
+pub(crate) fn guarantee(guarantee: &Guarantee, weight: f64) -> GuaranteeReport {
     GuaranteeReport {
         kind: guarantee.kind,
         comparator: guarantee.description(),

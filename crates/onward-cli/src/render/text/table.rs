@@ -9,12 +9,14 @@ pub(crate) struct ResultTable {
     pub(crate) head: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
+    /// What guarantees bound.
+    pub(crate) bounded: &'static str,
     /// What the regret is, where there is one.
-    regret: Option<String>,
+    pub(super) regret: Option<String>,
 }
 
 /// What stands where there is nothing to say.
-const NOTHING: &str = "–";
+pub(super) const NOTHING: &str = "–";
 
 /// A measure beside the loss: its title, its value, and how that is written.
 type Measure = (&'static str, fn(&LearnerReport) -> Option<f64>, fn(f64) -> String);
@@ -27,6 +29,9 @@ const REGRESSION: &[Measure] = &[("RMSE", |learner| learner.metrics.rmse, number
 
 /// The table of a report.
 pub(crate) fn of(report: &Report) -> ResultTable {
+    if let Some(game) = report.game() {
+        return super::game::table(report, game);
+    }
     let stream = report.stream();
     let mut learners: Vec<&LearnerReport> = report.learners().iter().collect();
     let risk = |learner: &LearnerReport| learner.sequential_risk.unwrap_or(f64::INFINITY);
@@ -48,8 +53,9 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         let mut row = vec![learner.name().to_owned(), shown(learner.sequential_risk), ratio(risk(learner), best)];
         row.extend(measures.iter().map(|(_, value, text)| value(learner).map_or_else(|| NOTHING.to_owned(), text)));
         row.extend(has_regret.then(|| shown(learner.regret_per_round)));
-        row.push(notes.cell(learner.own_guarantee()));
-        row.push(notes.cell(learner.certificate()));
+        for guarantee in [learner.own_guarantee(), learner.certificate()] {
+            row.push(notes.cell(guarantee, guarantee.and_then(|it| it.bound_per_round)));
+        }
         row.push(format!("{:.2}", learner.timing.seconds));
         rows.push(row);
     }
@@ -64,7 +70,7 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         }
     }
     let regret = has_regret.then(|| meaning_of_regret(hindsight.and_then(|it| it.mistakes_per_round)));
-    ResultTable { head, rows, notes: notes.0, regret }
+    ResultTable { head, rows, notes: notes.0, bounded: "regret per example", regret }
 }
 
 impl ResultTable {
@@ -83,7 +89,7 @@ impl ResultTable {
             text.push('\n');
         }
         if !self.notes.is_empty() {
-            text.push_str("\nGuarantees bound the regret per example:\n");
+            text.push_str(&format!("\nGuarantees bound the {}:\n", self.bounded));
         }
         for (at, note) in self.notes.iter().enumerate() {
             text.push_str(&format!("[{}] {note}\n", at + 1));
@@ -107,13 +113,13 @@ fn meaning_of_regret(mistakes: Option<f64>) -> String {
 
 /// What is said below the table, each thing once.
 #[derive(Default)]
-struct Notes(Vec<String>);
+pub(super) struct Notes(pub(super) Vec<String>);
 
 impl Notes {
-    /// A guarantee, with the number of the note that says against what, or why there is none.
-    fn cell(&mut self, guarantee: Option<&GuaranteeReport>) -> String {
+    /// The bound of a guarantee, with the number of the note that says against what, or why there is none.
+    pub(super) fn cell(&mut self, guarantee: Option<&GuaranteeReport>, bound: Option<f64>) -> String {
         let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
-        let (value, note) = match guarantee.bound_per_round {
+        let (value, note) = match bound {
             Some(bound) => (number(bound), format!("against {}", comparator(&guarantee.comparator, guarantee.radius))),
             None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
         };
@@ -126,7 +132,7 @@ impl Notes {
 }
 
 /// The class that a guarantee is against, in words.
-pub(super) fn comparator(description: &str, radius: Option<f64>) -> String {
+pub(crate) fn comparator(description: &str, radius: Option<f64>) -> String {
     radius.map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(radius)))
 }
 

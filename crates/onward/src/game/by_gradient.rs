@@ -13,10 +13,10 @@
 //!   Σ(⟨z_t, w'_t⟩ − p_t) plus the largest ⟨Σ(ẑ_t − z_t), u⟩ of the class, which is what is printed.
 
 use super::rules::support;
-use super::{GameRules, Player, PointLoss, Round};
+use super::{GameRules, Player, PointLoss, Round, linear};
 use crate::domain::Domain;
 use crate::guarantee::Guarantee;
-use crate::loss::{Curvature, LinearLoss, Loss, SharedLoss, Task};
+use crate::loss::{Curvature, Loss, SharedLoss, Task};
 use crate::numeric::linalg::vector::dot;
 use crate::numeric::sum::Sum;
 use crate::protocol::LearnerSpec;
@@ -56,6 +56,8 @@ pub(super) struct ByGradient {
     played: Sum,
     /// Σ(ẑ − z).
     rounded: Vec<Sum>,
+    /// Whether it is an online Newton step on losses that do not curve.
+    is_straight: bool,
     /// By how much rounding may have made losses curve less than was counted on.
     slack: f64,
 }
@@ -107,7 +109,7 @@ const PLAYERS: [(&str, &[&str]); 11] = [
     ("dual-averaging", &["simplex", "ball", "box", "l1", "all"]),
     ("mirror-descent", &["simplex", "ball", "l1"]),
     ("adagrad", &["ball", "box", "all"]),
-    ("ons", &["ball"]),
+    ("ons", &["simplex", "ball"]),
     ("ogd-strong", &["ball", "all"]),
     ("coin", &["all"]),
     ("ftrl-proximal", &["all"]),
@@ -125,7 +127,7 @@ impl ByGradient {
             )));
         }
         let is_curved = name == "ons" && rules.loss() != PointLoss::Linear;
-        let loss: SharedLoss = if is_curved { Arc::new(CurvedLoss) } else { Arc::new(LinearLoss) };
+        let loss: SharedLoss = if is_curved { Arc::new(CurvedLoss) } else { linear() };
         // Descent for strongly convex losses projects on the ball of its radius, if it has one.
         let radius = (name != "ogd-strong" || domain != Domain::All).then(|| rules.radius());
         let learner = placed(rules, asked.clone()).build(&loss, radius)?;
@@ -146,6 +148,7 @@ impl ByGradient {
             values: vec![0.0; dimension],
             played: Sum::default(),
             rounded: vec![Sum::default(); dimension],
+            is_straight: name == "ons" && !is_curved,
             slack: 0.0,
         };
         player.place();
@@ -167,12 +170,25 @@ impl ByGradient {
         }
     }
 
-    /// γ, and what rounding may make of it, for the gradient without its centre.
+    /// √γ for the gradient without its centre, and what rounding costs at most: with ẑ for z, ½γ⟨ẑ, w − u⟩² is counted on.
     fn curvature(&self, round: &Round<'_>) -> (f64, f64) {
-        let _ = round;
-        (0.0, 0.0)
+        let largest = self.gradient.iter().fold(0.0f64, |most, z| most.max(z.abs()));
+        let gamma = round.rules.loss().curvature(round, &self.gradient);
+        if largest == 0.0 {
+            return (0.0, 0.0);
+        }
+        // ⟨ẑ, v⟩² ≤ (1 + c)⟨z, v⟩² + (1 + 1/c)e² for every c, e being the most by which the two products differ: by a
+        // rounding of each entry to single precision, and ‖w − u‖₁ is at most that of two points of the domain.
+        let error = largest * SINGLE * round.rules.spread();
+        (((1.0 - SHARE) * gamma).sqrt(), 0.5 * gamma * error * error / SHARE)
     }
 }
+
+/// A rounding to single precision, as a part of a number.
+const SINGLE: f64 = 6e-8;
+
+/// c: by this part less is counted on than there is.
+const SHARE: f64 = 1e-4;
 
 /// The learner with the domain of the game.
 fn placed(rules: &GameRules, asked: LearnerSpec) -> LearnerSpec {
@@ -183,6 +199,11 @@ fn placed(rules: &GameRules, asked: LearnerSpec) -> LearnerSpec {
             Domain::Ball(_) => asked.with("map", "euclidean"),
             _ => asked.with("map", "entropic").with("signed", !is_simplex).with("dimension", dimension),
         },
+        "ons" if is_simplex => asked.with("domain", "simplex").with("dimension", dimension),
+        "ons" if asked.given("form").is_none() && asked.given("limit").is_none() => {
+            asked.with("limit", dimension.clamp(1, 2048))
+        }
+        "ons" => asked,
         _ if asked.has("domain") => {
             let needs_dimension = is_simplex || matches!(domain, Domain::Box(_)) && asked.given("gradient").is_some();
             let needs_dimension = needs_dimension && asked.has("dimension");
@@ -235,6 +256,11 @@ impl Player for ByGradient {
     }
 
     fn guarantee(&self) -> Guarantee {
+        if self.is_straight {
+            return Guarantee::missing(
+                "the online Newton step has a bound on losses that curve, and linear ones do not",
+            );
+        }
         let own = self.learner.guarantee();
         let (Some(class), Ok(bound)) = (own.comparator, &own.bound) else { return own };
         let rounded: Vec<f64> = self.rounded.iter().map(Sum::total).collect();

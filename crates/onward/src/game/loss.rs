@@ -18,6 +18,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::Round;
 use crate::nearest::unknown;
 use crate::numeric::linalg::vector::dot;
 use crate::numeric::sum;
@@ -83,6 +84,22 @@ impl PointLoss {
             Self::Log => {
                 let wealth = dot(w, row);
                 out.iter_mut().zip(row).for_each(|(z, x)| *z = -x / wealth);
+            }
+        }
+    }
+
+    /// γ: how far the loss of a round curves along its gradient z, which may lack what is the same in all its entries on a
+    /// simplex; 0 for linear losses, and where z is 0.
+    pub(super) fn curvature(self, round: &Round<'_>, z: &[f64]) -> f64 {
+        match self {
+            Self::Linear => 0.0,
+            Self::Quadratic => 2.0 / dot(z, z).max(f64::MIN_POSITIVE),
+            Self::Log => {
+                // −1/⟨w, x⟩ is an entry of the gradient over one of x: the largest of both.
+                let most = round.gradient.iter().fold(0.0f64, |most, z| most.max(-z));
+                let rho = (round.rules.radius() * most - 1.0).max(0.0);
+                // ρ²/2 − ρ³/3 + … where the difference would be rounding.
+                if rho < 1e-4 { 1.0 - 2.0 / 3.0 * rho } else { 2.0 * (rho - libm::log1p(rho)) / (rho * rho) }
             }
         }
     }

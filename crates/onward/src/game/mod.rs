@@ -24,6 +24,7 @@
 mod by_gradient;
 mod by_weights;
 mod hindsight;
+mod leader;
 mod loss;
 mod player;
 mod portfolio;
@@ -37,9 +38,14 @@ pub use rules::{GameRules, MOST_COORDINATES};
 use by_gradient::ByGradient;
 use by_weights::ByWeights;
 use hindsight::PastRounds;
+use leader::{OnLogs, OnQuadratics, Quadratic};
 use rules::contains;
 
+use std::sync::Arc;
+
+use crate::domain::Domain;
 use crate::guarantee::{Comparator, Guarantee};
+use crate::loss::{LinearLoss, SharedLoss, TaskLoss};
 use crate::mixture::expert_mixture;
 use crate::numeric::linalg::vector::norm;
 use crate::numeric::sum::Sum;
@@ -264,23 +270,58 @@ fn with_radius(class: Comparator) -> String {
 }
 
 /// What a learner cannot be told in a game.
-const GIVEN: [&str; 7] = ["domain", "radius", "dimension", "map", "signed", "project", "standardise"];
+const GIVEN: [&str; 8] = ["domain", "radius", "dimension", "map", "signed", "project", "standardise", "learners"];
 
 /// The player that is asked for.
 fn seated(rules: &GameRules, asked: &LearnerSpec) -> Result<Box<dyn Player>, Error> {
     let name = asked.name();
     if let Some(key) = GIVEN.into_iter().find(|key| asked.given(key).is_some()) {
-        return Err(Error::parameter(format!("{key} of {name} follows from the domain of the game; leave it out")));
+        return Err(Error::parameter(match key {
+            "standardise" => "standardise is about features, and games have none; leave it out".to_owned(),
+            "learners" => format!("in a game {name} weighs the coordinates; leave learners out"),
+            _ => format!("{key} of {name} follows from the domain of the game; leave it out"),
+        }));
     }
-    let loss = (&(std::sync::Arc::new(crate::loss::LinearLoss) as crate::SharedLoss)).into();
-    if matches!(name, "hedge" | "fixed-share" | "adahedge" | "squint") {
-        let arguments = asked.arguments(&loss, None, 0)?;
-        if let Some((experts, predict)) = expert_mixture::algorithm(&arguments, rules.dimension())? {
-            return Ok(Box::new(ByWeights::new(rules, experts, predict)?));
+    // Parameters are checked here.
+    let loss = TaskLoss::from(linear());
+    let arguments = asked.arguments(&loss, None, 0)?;
+    if let Some((experts, predict)) = expert_mixture::algorithm(&arguments, rules.dimension())? {
+        return match rules.domain() {
+            Domain::Simplex { .. } => Ok(Box::new(ByWeights::new(rules, experts, predict)?)),
+            domain => Err(Error::parameter(format!(
+                "{name} weighs the corners of the simplex; the domain of the game is {}",
+                domain.name()
+            ))),
+        };
+    }
+    let is_real = name == "ftrl" && arguments.text("losses") == "real";
+    match (name, rules.loss()) {
+        ("ftl", PointLoss::Quadratic) => return Ok(Box::new(OnQuadratics::new(rules, Quadratic::Leader))),
+        ("ftl", PointLoss::Log) => return Ok(Box::new(OnLogs::new(rules))),
+        ("ftrl", PointLoss::Quadratic) if is_real => {
+            let alpha = arguments.number("alpha");
+            return Ok(Box::new(OnQuadratics::new(rules, Quadratic::Regularised { alpha })));
         }
+        ("ftrl", loss) if is_real => {
+            return Err(Error::parameter(format!(
+                "losses=real is for quadratic losses, whose regularised leader has a closed form; got {loss}"
+            )));
+        }
+        ("ogd-strong", PointLoss::Quadratic) if asked.given("sigma").is_none() => {
+            return Ok(Box::new(OnQuadratics::new(rules, Quadratic::Descent)));
+        }
+        ("ogd-strong", PointLoss::Quadratic) => {
+            return Err(Error::parameter("sigma is 2, the strong convexity of quadratic losses; leave it out"));
+        }
+        _ => {}
     }
     if let Some(player) = ByGradient::new(rules, asked)? {
         return Ok(Box::new(player));
     }
-    Err(Error::parameter(format!("{name} learns from features and labels; games have none")))
+    Err(Error::parameter(format!("{name} learns from features and labels, and games have none")))
+}
+
+/// The loss that learners are fed with.
+fn linear() -> SharedLoss {
+    Arc::new(LinearLoss)
 }

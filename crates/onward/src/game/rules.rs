@@ -99,6 +99,20 @@ impl GameRules {
         self.comparators
     }
 
+    /// All points of the domain.
+    pub(super) fn domain_class(&self) -> Comparator {
+        if self.domain == Domain::All { Comparator::All } else { self.comparators }
+    }
+
+    /// The largest ‖w − u‖₁ of two points of a bounded domain.
+    pub(super) fn spread(&self) -> f64 {
+        match self.domain {
+            Domain::Ball(radius) => 2.0 * radius * (self.dimension as f64).sqrt(),
+            Domain::Box(radius) => 2.0 * radius * self.dimension as f64,
+            _ => 2.0 * self.radius,
+        }
+    }
+
     /// The largest norm of a comparator, and the least of a point of the domain; none where there is no largest.
     pub(super) fn norms(&self) -> (Option<f64>, f64) {
         let coordinates = self.dimension as f64;

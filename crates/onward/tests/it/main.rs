@@ -15,6 +15,7 @@ mod online;
 mod own_loss;
 mod parameters;
 mod perceptron;
+mod play;
 mod second_order;
 mod structure;
 mod traps;

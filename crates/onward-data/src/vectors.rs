@@ -2,7 +2,7 @@
 //!
 //! A line is a vector. Numbers stand between commas, semicolons, bars or tabs as in CSV, between blanks, or in brackets as in
 //! JSON (`[0.5, -1]`). A first line without any number names the coordinates; else they are called 1, 2, …. Columns whose
-//! first value is no number (dates, names) are left out. All other values must be numbers: none may be missing.
+//! first value is a text (dates, names) are left out. All other values must be numbers: none may be missing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,10 +59,12 @@ enum LineShape {
     Brackets,
 }
 
-/// What stands in a cell: a number, or where in the record's text something else does.
+/// What stands in a cell.
 #[derive(Debug, Clone, PartialEq)]
 enum Cell {
     Number(f64),
+    /// A value that is missing or beyond all numbers.
+    NotFinite(String),
     Other(String),
 }
 
@@ -79,7 +81,7 @@ impl LineShape {
         let line = line.trim_ascii();
         let has_mark = line.iter().any(|byte| matches!(byte, b',' | b';' | b'|' | b'\t'));
         match line.first() {
-            Some(b'[') => Self::Brackets,
+            Some(b'[' | b'{') => Self::Brackets,
             _ if !has_mark && line.contains(&b' ') => Self::Words,
             _ => Self::Cells(guess_delimiter(line)),
         }
@@ -87,9 +89,11 @@ impl LineShape {
 }
 
 fn cell(text: &[u8]) -> Cell {
+    let shown = || String::from_utf8_lossy(text.trim_ascii()).into_owned();
     match numbers::parse(text) {
         Number::Finite(value) => Cell::Number(value),
-        _ => Cell::Other(String::from_utf8_lossy(text.trim_ascii()).into_owned()),
+        Number::Missing | Number::Infinite => Cell::NotFinite(shown()),
+        Number::Invalid => Cell::Other(shown()),
     }
 }
 
@@ -129,7 +133,7 @@ impl VectorReader {
         let mut names: Vec<String> = (1..=self.cells.len()).map(|number| number.to_string()).collect();
         if !self.cells.iter().any(|cell| matches!(cell, Cell::Number(_))) {
             for (name, cell) in names.iter_mut().zip(&self.cells) {
-                if let Cell::Other(text) = cell
+                if let Cell::NotFinite(text) | Cell::Other(text) = cell
                     && !text.is_empty()
                 {
                     name.clone_from(text);
@@ -146,8 +150,8 @@ impl VectorReader {
                 .advise(format!("the columns are: {all}"))
                 .input(&self.chunker.name));
         }
-        let is_number = self.cells.iter().map(|cell| matches!(cell, Cell::Number(_)));
-        let is_coordinate = names.iter().zip(is_number).map(|(name, is_number)| is_number && !ignored.contains(name));
+        let is_other = self.cells.iter().map(|cell| matches!(cell, Cell::Other(_)));
+        let is_coordinate = names.iter().zip(is_other).map(|(name, is_other)| !is_other && !ignored.contains(name));
         self.columns = is_coordinate.zip(names.iter().cloned()).map(|(it, name)| (name, it)).collect();
         self.names = self.columns.iter().filter(|(_, it)| *it).map(|(name, _)| name.clone()).collect();
         if self.names.is_empty() {
@@ -252,7 +256,7 @@ impl VectorReader {
         for (cell, (name, _)) in self.cells.iter().zip(&self.columns).filter(|(_, (_, is_coordinate))| *is_coordinate) {
             match cell {
                 Cell::Number(value) => self.row.push(*value),
-                Cell::Other(text) => {
+                Cell::NotFinite(text) | Cell::Other(text) => {
                     let found = format!("must be a finite number; found {}", quoted(text.as_bytes()));
                     return Err(self.refuse(found, "").column(name));
                 }

@@ -96,12 +96,13 @@ impl PlayRun {
     pub fn open(input: Input, options: PlayOptions) -> Result<Self, EngineError> {
         let players = options.players();
         let players = players.iter().map(|text| options.registry.learner(text)).collect::<Result<Vec<_>, _>>()?;
-        let loss: PointLoss = options.losses.parse().map_err(|error| option("losses", &error))?;
+        let loss: PointLoss = options.losses.parse()?;
         let reading = Options { ignore: options.ignore.clone(), ..Options::default() };
         let (name, size) = (input.name(), input.size());
+        // What does not depend on the input is found out before it is read.
+        GameRules::new(loss, &options.domain, options.radius, 2)?;
         let reader = VectorReader::open(input, &reading)?;
-        let rules = GameRules::new(loss, &options.domain, options.radius, reader.names().len())
-            .map_err(|error| option("", &error))?;
+        let rules = GameRules::new(loss, &options.domain, options.radius, reader.names().len())?;
         let mut game = Game::new(rules);
         for (at, player) in players.iter().enumerate() {
             if players[..at].contains(player) {
@@ -154,10 +155,6 @@ impl PlayRun {
 
 /// How often progress is told, in rounds.
 const TOLD: u64 = 1024;
-
-fn option(name: &'static str, error: &onward::Error) -> EngineError {
-    EngineError::option(name, error.to_string())
-}
 
 fn report(game: &Game, reader: &VectorReader, input: String, timing: Timing) -> PlayReport {
     let (rules, rounds) = (game.rules(), game.rounds() as f64);

@@ -22,7 +22,7 @@ use super::learning::parse_number;
       as JSON, for scripts")]
 pub(crate) struct PlayArguments {
     /// The file of rows; `-` or none: standard input. CSV, numbers between blanks, or JSON lines of arrays; each row is a
-    /// vector, and columns whose first value is no number are left out
+    /// vector, and columns whose first value is a text are left out
     #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
     input: Option<String>,
 

@@ -48,6 +48,7 @@ pub(super) fn run(arguments: &PlayArguments) -> Result<ExitCode, Failure> {
         stderr::block(game::head(&report));
         stderr::block(table::of(&report).text());
         stderr::block(game::best(&report));
+        stderr::block(game::curves(&report));
     }
     Ok(control.0.exit_code())
 }

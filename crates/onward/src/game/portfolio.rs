@@ -51,10 +51,17 @@ pub(super) fn best_portfolio(rows: &[f64], dimension: usize) -> (Vec<f64>, f64) 
         }
         mu *= FALL;
     }
-    best
+    // Shares that the barrier has kept from being 0.
+    let total: f64 = best.0.iter().filter(|share| **share > VANISHING).sum();
+    let without: Vec<f64> = best.0.iter().map(|&share| if share > VANISHING { share / total } else { 0.0 }).collect();
+    let gap = gap(rows, &without);
+    if gap <= best.1.max(TOLERANCE * rounds) { (without, gap) } else { best }
 }
 
-/// T ln(max g_i/T).
+/// Shares below this are tried without.
+const VANISHING: f64 = 1e-8;
+
+/// T ln(max g_i/T); ∞ where a round would leave nothing.
 fn gap(rows: &[f64], shares: &[f64]) -> f64 {
     let rounds = (rows.len() / shares.len()) as f64;
     let mut sums = vec![Sum::default(); shares.len()];
@@ -63,7 +70,7 @@ fn gap(rows: &[f64], shares: &[f64]) -> f64 {
         sums.iter_mut().zip(row).for_each(|(sum, x)| sum.add(x / wealth));
     }
     let most = sums.iter().map(Sum::total).fold(0.0, f64::max);
-    rounds * libm::log(most / rounds).max(0.0)
+    if most.is_finite() { rounds * libm::log(most / rounds).max(0.0) } else { f64::INFINITY }
 }
 
 /// Moves v to about the least of ψ_μ, by Newton's method.

@@ -414,7 +414,6 @@ fn what_cannot_be_played_is_refused_with_the_reason() {
     assert_eq!(game.rounds(), 0);
 }
 
-/// −ln⟨w, x⟩ with w ∝ the wealth that each asset would have made is Bayes' rule: what is made is the mean of what all made.
 #[test]
 fn the_newton_step_comes_near_the_best_portfolio_and_says_how_near() {
     let mut game = Game::new(GameRules::new(PointLoss::Log, "simplex", None, 2).unwrap());

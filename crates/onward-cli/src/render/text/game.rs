@@ -3,7 +3,7 @@
 use onward_data::VectorReader;
 use onward_engine::{GameReport, LearnerReport, Report};
 
-use super::table::{NOTHING, Notes, ResultTable, comparator};
+use super::table::{NOTHING, Notes, ResultTable, aligned, comparator};
 use super::{counted, duration, grouped, number, size};
 use crate::render::write;
 
@@ -126,4 +126,34 @@ pub(crate) fn point(game: &GameReport, point: &[f64]) -> String {
         0 => shown.join(", "),
         others => format!("{} and {} smaller ones", shown.join(", "), grouped(others as u64)),
     }
+}
+
+/// How many rounds are shown of the curves.
+const SHOWN: usize = 5;
+
+/// The regrets after some rounds, with the bounds on them.
+pub(crate) fn curves(report: &Report) -> String {
+    let rounds = report.stream().examples;
+    // Each a quarter of the next.
+    let mut shown: Vec<u64> =
+        (1..SHOWN as u32).filter_map(|back| (rounds / 4u64.pow(back)).checked_ilog2()).map(|it| 1 << it).collect();
+    shown.retain(|&round| round > 1 && round < rounds);
+    shown.reverse();
+    shown.push(rounds);
+    let cell = |learner: &LearnerReport, round: u64| {
+        let point = learner.curve.iter().find(|point| point.t == round)?;
+        let total = |value: f64| number(value * point.weight);
+        let bound = point.own_guarantee.map_or_else(String::new, |bound| format!(" ≤ {}", total(bound)));
+        Some(format!("{}{bound}", total(point.regret?)))
+    };
+    let mut lines = vec![
+        std::iter::once("regret ≤ guarantee after".to_owned())
+            .chain(shown.iter().map(|&round| grouped(round)))
+            .collect::<Vec<_>>(),
+    ];
+    for learner in report.learners() {
+        let cells = shown.iter().map(|&round| cell(learner, round).unwrap_or_else(|| NOTHING.to_owned()));
+        lines.push(std::iter::once(learner.name().to_owned()).chain(cells).collect());
+    }
+    format!("\n{}", aligned(&lines))
 }

@@ -76,18 +76,8 @@ pub(crate) fn of(report: &Report) -> ResultTable {
 impl ResultTable {
     /// As text: names to the left, figures to the right.
     pub(crate) fn text(&self) -> String {
-        let lines = || std::iter::once(&self.head).chain(&self.rows);
-        let width = |at: usize| lines().map(|line| line[at].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
-        let mut text = String::new();
-        for line in lines() {
-            let cells = line.iter().zip(&widths).enumerate().map(|(at, (cell, &width))| match at {
-                0 => format!("{cell:width$}"),
-                _ => format!("  {cell:>width$}"),
-            });
-            text.push_str(cells.collect::<String>().trim_end());
-            text.push('\n');
-        }
+        let lines: Vec<Vec<String>> = std::iter::once(&self.head).chain(&self.rows).cloned().collect();
+        let mut text = aligned(&lines);
         if !self.notes.is_empty() {
             text.push_str(&format!("\nGuarantees bound the {}:\n", self.bounded));
         }
@@ -97,6 +87,23 @@ impl ResultTable {
         self.regret.iter().for_each(|regret| text.push_str(&format!("{regret}\n")));
         text
     }
+}
+
+/// Lines of cells: the first to the left, the others to the right.
+pub(super) fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |at: usize| lines.iter().filter_map(|line| line.get(at)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells = line.iter().zip(&widths).enumerate().map(|(at, (cell, &width))| match at {
+            0 => format!("{cell:width$}"),
+            _ => format!("  {cell:>width$}"),
+        });
+        text.push_str(cells.collect::<String>().trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 fn meaning_of_regret(mistakes: Option<f64>) -> String {

@@ -36,7 +36,7 @@ pub struct VectorReader {
     columns: Vec<(String, bool)>,
     names: Vec<String>,
     /// The cells of the record that was read last.
-    cells: Vec<Cell>,
+    cells: Vec<VectorCell>,
     row: Vec<f64>,
     /// Whether the cells are those of the first row, which has not been given out.
     is_pending: bool,
@@ -61,7 +61,7 @@ enum LineShape {
 
 /// What stands in a cell.
 #[derive(Debug, Clone, PartialEq)]
-enum Cell {
+enum VectorCell {
     Number(f64),
     /// A value that is missing or beyond all numbers.
     NotFinite(String),
@@ -88,12 +88,12 @@ impl LineShape {
     }
 }
 
-fn cell(text: &[u8]) -> Cell {
+fn cell(text: &[u8]) -> VectorCell {
     let shown = || String::from_utf8_lossy(text.trim_ascii()).into_owned();
     match numbers::parse(text) {
-        Number::Finite(value) => Cell::Number(value),
-        Number::Missing | Number::Infinite => Cell::NotFinite(shown()),
-        Number::Invalid => Cell::Other(shown()),
+        Number::Finite(value) => VectorCell::Number(value),
+        Number::Missing | Number::Infinite => VectorCell::NotFinite(shown()),
+        Number::Invalid => VectorCell::Other(shown()),
     }
 }
 
@@ -131,9 +131,9 @@ impl VectorReader {
             return Err(self.nothing());
         }
         let mut names: Vec<String> = (1..=self.cells.len()).map(|number| number.to_string()).collect();
-        if !self.cells.iter().any(|cell| matches!(cell, Cell::Number(_))) {
+        if !self.cells.iter().any(|cell| matches!(cell, VectorCell::Number(_))) {
             for (name, cell) in names.iter_mut().zip(&self.cells) {
-                if let Cell::NotFinite(text) | Cell::Other(text) = cell
+                if let VectorCell::NotFinite(text) | VectorCell::Other(text) = cell
                     && !text.is_empty()
                 {
                     name.clone_from(text);
@@ -150,7 +150,7 @@ impl VectorReader {
                 .advise(format!("the columns are: {all}"))
                 .input(&self.chunker.name));
         }
-        let is_other = self.cells.iter().map(|cell| matches!(cell, Cell::Other(_)));
+        let is_other = self.cells.iter().map(|cell| matches!(cell, VectorCell::Other(_)));
         let is_coordinate = names.iter().zip(is_other).map(|(name, is_other)| !is_other && !ignored.contains(name));
         self.columns = is_coordinate.zip(names.iter().cloned()).map(|(it, name)| (name, it)).collect();
         self.names = self.columns.iter().filter(|(_, it)| *it).map(|(name, _)| name.clone()).collect();
@@ -214,7 +214,7 @@ impl VectorReader {
             }
             LineShape::Brackets => match serde_json::from_slice::<Vec<f64>>(&self.record) {
                 Ok(row) => {
-                    cells.extend(row.into_iter().map(Cell::Number));
+                    cells.extend(row.into_iter().map(VectorCell::Number));
                     Ok(())
                 }
                 Err(_) => Err(DataError::record(format!(
@@ -255,8 +255,8 @@ impl VectorReader {
         self.row.clear();
         for (cell, (name, _)) in self.cells.iter().zip(&self.columns).filter(|(_, (_, is_coordinate))| *is_coordinate) {
             match cell {
-                Cell::Number(value) => self.row.push(*value),
-                Cell::NotFinite(text) | Cell::Other(text) => {
+                VectorCell::Number(value) => self.row.push(*value),
+                VectorCell::NotFinite(text) | VectorCell::Other(text) => {
                     let found = format!("must be a finite number; found {}", quoted(text.as_bytes()));
                     return Err(self.refuse(found, "").column(name));
                 }

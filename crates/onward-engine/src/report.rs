@@ -392,6 +392,9 @@ pub struct LearnerReport {
     /// What a learner that mixes others says of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<Vec<LaneReport>>,
+    /// What a mixture that draws its experts pays on average over the draws.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_loss: Option<f64>,
     /// What the mixture paid more than the best of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap_to_best_lane: Option<f64>,

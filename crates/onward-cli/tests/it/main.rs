@@ -14,4 +14,5 @@ mod interactions;
 mod outputs;
 mod passes;
 mod plan;
+mod play;
 mod summary;

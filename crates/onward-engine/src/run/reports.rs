@@ -98,6 +98,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
         updates: run.updates,
         lanes: run.mixture.as_ref().map(lanes),
+        expected_loss: run.mixture.as_ref().and_then(|it| finite(it.expected?)),
         gap_to_best_lane: run.mixture.as_ref().map(MixtureReport::gap),
         pass_risks: (run.pass_risks.len() > 1).then(|| run.pass_risks.iter().copied().map(finite).collect()),
         played: None,

@@ -13,7 +13,7 @@
 //!   Σ(⟨z_t, w'_t⟩ − p_t) plus the largest ⟨Σ(ẑ_t − z_t), u⟩ of the class, which is what is printed.
 
 use super::rules::support;
-use super::{GameRules, Player, PointLoss, Round, linear};
+use super::{GameRound, GameRules, Player, PointLoss, linear};
 use crate::domain::Domain;
 use crate::guarantee::Guarantee;
 use crate::loss::{Curvature, Loss, SharedLoss, Task};
@@ -171,7 +171,7 @@ impl ByGradient {
     }
 
     /// √γ for the gradient without its centre, and what rounding costs at most: with ẑ for z, ½γ⟨ẑ, w − u⟩² is counted on.
-    fn curvature(&self, round: &Round<'_>) -> (f64, f64) {
+    fn curvature(&self, round: &GameRound<'_>) -> (f64, f64) {
         let largest = self.gradient.iter().fold(0.0f64, |most, z| most.max(z.abs()));
         let gamma = round.rules.loss().curvature(round, &self.gradient);
         if largest == 0.0 {
@@ -219,7 +219,7 @@ impl Player for ByGradient {
         &self.point
     }
 
-    fn observe(&mut self, round: &Round<'_>) {
+    fn observe(&mut self, round: &GameRound<'_>) {
         let z = round.gradient;
         let centre = match self.centre {
             Centre::Nothing => 0.0,

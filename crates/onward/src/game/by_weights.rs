@@ -8,7 +8,7 @@
 //! charged and bounded is the *expected* loss ⟨w, z⟩. What the drawn corners paid is kept beside it: it differs by luck,
 //! which is 0 on average whatever the losses are, as long as they do not depend on the draw.
 
-use super::{GameRules, Player, PointLoss, Round};
+use super::{GameRound, GameRules, Player, PointLoss};
 use crate::Error;
 use crate::guarantee::{Comparator, Guarantee};
 use crate::mixture::Predict;
@@ -54,7 +54,7 @@ impl Player for ByWeights {
         &self.point
     }
 
-    fn observe(&mut self, round: &Round<'_>) {
+    fn observe(&mut self, round: &GameRound<'_>) {
         let radius = self.radius;
         self.losses.iter_mut().zip(round.gradient).for_each(|(loss, z)| *loss = radius * z);
         self.experts.observe(&self.losses, 1.0);

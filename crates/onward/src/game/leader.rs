@@ -17,7 +17,7 @@
 //! gaps so far. ∎ It is what happened: on a market that makes the leader jump it grows with T.
 
 use super::portfolio::best_portfolio;
-use super::{GameRules, Player, PointLoss, Round};
+use super::{GameRound, GameRules, Player, PointLoss};
 use crate::domain::Domain;
 use crate::guarantee::Guarantee;
 use crate::numeric::sum::Sum;
@@ -71,7 +71,7 @@ impl Player for OnQuadratics {
         &self.point
     }
 
-    fn observe(&mut self, round: &Round<'_>) {
+    fn observe(&mut self, round: &GameRound<'_>) {
         let alpha = self.alpha();
         self.rounds += 1.0;
         let square = PointLoss::Quadratic.value(&self.point, round.row);
@@ -130,7 +130,7 @@ impl Player for OnLogs {
         &self.point
     }
 
-    fn observe(&mut self, round: &Round<'_>) {
+    fn observe(&mut self, round: &GameRound<'_>) {
         self.rows.extend_from_slice(round.row);
         self.paid.add(PointLoss::Log.value(&self.point, round.row));
         let (shares, gap) = best_portfolio(&self.rows, self.point.len());

@@ -18,7 +18,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Round;
+use super::GameRound;
 use crate::nearest::unknown;
 use crate::numeric::linalg::vector::dot;
 use crate::numeric::sum;
@@ -90,7 +90,7 @@ impl PointLoss {
 
     /// γ: how far the loss of a round curves along its gradient z, which may lack what is the same in all its entries on a
     /// simplex; 0 for linear losses, and where z is 0.
-    pub(super) fn curvature(self, round: &Round<'_>, z: &[f64]) -> f64 {
+    pub(super) fn curvature(self, round: &GameRound<'_>, z: &[f64]) -> f64 {
         match self {
             Self::Linear => 0.0,
             Self::Quadratic => 2.0 / dot(z, z).max(f64::MIN_POSITIVE),
@@ -111,7 +111,7 @@ impl PointLoss {
     pub fn check(self, row: &[f64]) -> Result<(), Error> {
         let refused = |message: String| Err(Error::new(ErrorKind::Features, message));
         if let Some(entry) = row.iter().find(|entry| entry.is_nan() || entry.abs() > LARGEST) {
-            return refused(format!("entries must be numbers within ±{LARGEST:e}; got {entry}"));
+            return refused(format!("entries must be numbers within ±{LARGEST:e}; got {entry:e}"));
         }
         match self {
             Self::Linear | Self::Quadratic => Ok(()),

@@ -32,7 +32,7 @@ mod rules;
 
 pub use hindsight::FixedPoint;
 pub use loss::PointLoss;
-pub use player::{Player, Round};
+pub use player::{GameRound, Player};
 pub use rules::{GameRules, MOST_COORDINATES};
 
 use by_gradient::ByGradient;
@@ -193,7 +193,7 @@ impl Standing {
         if let Some(drawn) = self.player.draw(row) {
             self.drawn.get_or_insert_default().add(drawn);
         }
-        self.player.observe(&Round { rules, row, gradient });
+        self.player.observe(&GameRound { rules, row, gradient });
     }
 
     fn point_of_curve(&self, round: u64, best: Option<&FixedPoint>) -> GamePoint {

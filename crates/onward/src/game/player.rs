@@ -5,7 +5,7 @@ use crate::guarantee::Guarantee;
 
 /// A round as a player sees it when its point has been charged.
 #[derive(Debug, Clone, Copy)]
-pub struct Round<'a> {
+pub struct GameRound<'a> {
     /// The rules.
     pub rules: &'a GameRules,
     /// What came: the vector that all losses of the round are of.
@@ -20,7 +20,7 @@ pub trait Player: Send {
     fn point(&self) -> &[f64];
 
     /// A round.
-    fn observe(&mut self, round: &Round<'_>);
+    fn observe(&mut self, round: &GameRound<'_>);
 
     /// A bound on Σ ℓ_t(w_t) − ℓ_t(u) from what happened, for every u of a class, or why there is none.
     fn guarantee(&self) -> Guarantee;

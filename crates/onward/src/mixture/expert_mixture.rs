@@ -9,7 +9,8 @@
 //!
 //! **Guarantee**: that of the algorithm, against the best of the experts as they were, each having learnt alone. For
 //! draws the luck they had, Σ h·(ℓ_drawn − Σ w_k·ℓ_k), is measured and added: on average over
-//! draws it is 0, and what is printed is the algorithm's bound; in each run it holds for sure.
+//! draws it is 0, and what is printed is the algorithm's bound; in each run it holds for sure. What was paid on average over
+//! draws, Σ h·Σ w_k·ℓ_k, is reported beside what was paid ([`MixtureReport::expected`]).
 //!
 //! A round costs what the experts cost, and the weights.
 
@@ -247,7 +248,11 @@ impl<E: Experts> Learner for ExpertMixture<E> {
             weight,
             loss: sum / self.total,
         });
-        Some(MixtureReport { loss: self.paid / self.total, experts: experts.collect() })
+        let expected = match self.predict {
+            Predict::Mix => None,
+            Predict::Draw(_) => Some((self.paid - self.luck) / self.total),
+        };
+        Some(MixtureReport { loss: self.paid / self.total, expected, experts: experts.collect() })
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -24,7 +24,7 @@ use super::ogd::{self, beyond, promise_of_fixed_rate};
 use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, Domain, LazyPoint, RADIUS};
 use crate::numeric::sum::{self, held};
-use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES};
+use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES, SHORT};
 
 /// Follow the regularised leader on linearised losses.
 #[derive(Debug, Clone)]
@@ -126,8 +126,8 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::linear("domain=box,radius=1", FIXED_RATE).within(Comparator::Box(1.0)),
         Promise::linear("domain=orthant,radius=1", FIXED_RATE).within(Comparator::Orthant(f64::INFINITY)),
         Promise::linear("domain=simplex,dimension=10,radius=1", FIXED_RATE).within(Comparator::Simplex(1.0)),
-        Promise::always("losses=real").repeating().at_most(2000),
-        Promise::other("alpha=2,features=20,losses=real").repeating(),
+        Promise::always("losses=real").repeating().at_most(SHORT),
+        Promise::other("alpha=2,features=20,losses=real").repeating().at_most(SHORT),
         Promise::other("gradient=2,rounds=100").repeating(),
     ],
     build: |arguments| {

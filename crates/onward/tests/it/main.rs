@@ -9,6 +9,7 @@ mod experts;
 mod guarantees;
 mod hindsight;
 mod kernels;
+mod leaders;
 mod mirror;
 mod nag;
 mod online;

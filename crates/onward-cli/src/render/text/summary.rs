@@ -31,6 +31,7 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
     let meaning = format!("mean {loss} loss, each example predicted before its label was seen");
     row(&mut text, "sequential risk", &number(risk), &meaning);
     measures(&mut text, stream, &learner.metrics, learner.mistakes);
+    say_expected(&mut text, learner, risk);
     say_best_lane(&mut text, learner);
     if let Some(meaning) = diverged(model) {
         row(&mut text, "diverged", "", &meaning);
@@ -191,6 +192,16 @@ fn say_guarantee(text: &mut String, guarantee: &GuaranteeReport, stream: &Stream
 }
 
 /// The lane that would have paid least alone.
+/// What drawing experts costs on average, and the luck of the draws.
+fn say_expected(text: &mut String, learner: &LearnerReport, risk: f64) {
+    let Some(expected) = learner.expected_loss else { return };
+    let luck = match risk - expected {
+        luck if luck < 0.0 => format!("saved {}", number(-luck)),
+        luck => format!("cost {}", number(luck)),
+    };
+    row(text, "expected loss", &number(expected), &format!("mean loss on average over the draws; their luck {luck}"));
+}
+
 fn say_best_lane(text: &mut String, learner: &LearnerReport) {
     let lanes = learner.lanes.iter().flatten().filter_map(|lane| Some((lane.name.as_str(), lane.loss?)));
     let best = lanes.min_by(|one, other| one.1.total_cmp(&other.1));

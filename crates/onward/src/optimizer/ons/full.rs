@@ -3,6 +3,7 @@
 use super::diagonal::Diagonal;
 use super::simplex;
 use crate::domain::Domain;
+use crate::numeric::linalg::ball::least_on_ball;
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::vector::dot_in_order;
 use crate::optimizer::BEYOND;
@@ -26,12 +27,6 @@ pub(super) struct Full {
     /// Σ of what projections on the simplex may have missed.
     pub(super) missed: f64,
 }
-
-/// Newton steps for a projection, at most; it takes a handful.
-const STEPS: usize = 100;
-
-/// ‖w‖ is this near U after a projection.
-const TOLERANCE: f64 = 1e-12;
 
 impl Full {
     pub(super) fn new(radius: f64, epsilon: f64, limit: usize) -> Self {
@@ -140,15 +135,14 @@ impl Full {
         }
     }
 
-    /// The point of the ball that is nearest in the norm of M: w = (M + λI)⁻¹Mw', with the λ ≥ 0 at which
-    /// ‖w‖ = U. As a function of λ, 1/‖w‖ is concave and nearly straight: Newton's steps come from the
-    /// left and are few, of O(d³) each.
+    /// The point of the ball that is nearest in the norm of M: with the least ½wᵀMw − ⟨Mw', w⟩.
     fn project(&mut self) {
         let size = norm(&self.weights);
         if size <= self.radius {
             return;
         }
-        match self.nearest() {
+        let target = self.matrix.product(&self.weights);
+        match least_on_ball(self.matrix.size, |i, j| self.matrix.entry(i, j), &target, self.radius) {
             Some(nearest) => self.weights = nearest,
             None => {
                 self.is_sound = false;
@@ -157,31 +151,6 @@ impl Full {
                 self.weights.iter_mut().for_each(|weight| *weight = shrunk(*weight));
             }
         }
-    }
-
-    fn nearest(&self) -> Option<Vec<f64>> {
-        let target = self.matrix.product(&self.weights);
-        let mut lambda = 0.0;
-        for _ in 0..STEPS {
-            let entry = |i: usize, j: usize| self.matrix.entry(i, j) + if i == j { lambda } else { 0.0 };
-            let shifted = Cholesky::of(self.matrix.size, entry, dot_in_order, positive_root)?;
-            let mut point = target.clone();
-            shifted.solve_lower(&mut point, dot_in_order);
-            shifted.solve_upper(&mut point);
-            let size = norm(&point);
-            if !size.is_finite() {
-                return None;
-            }
-            if size <= self.radius * (1.0 + TOLERANCE) {
-                let factor = (self.radius / size).min(1.0);
-                point.iter_mut().for_each(|entry| *entry *= factor);
-                return Some(point);
-            }
-            shifted.solve_lower(&mut point, dot_in_order);
-            let ratio = size / norm(&point);
-            lambda += ratio * ratio * (size - self.radius) / self.radius;
-        }
-        None
     }
 
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -200,9 +169,4 @@ impl Full {
 
 pub(super) fn norm(v: &[f64]) -> f64 {
     dot_in_order(v, v).sqrt()
-}
-
-/// The root of what is left of a diagonal entry, if the matrix is positive definite.
-pub(super) fn positive_root(rest: f64, _diagonal: f64) -> Option<f64> {
-    (rest > 0.0).then(|| rest.sqrt())
 }

@@ -238,7 +238,7 @@ impl Optimizer for Ons {
         let ons = Description::of("ons").with_optional(&ALPHA, alpha).with_optional(&GRADIENT, gradient);
         let ons = self.domain.describe(ons.with(&EPSILON, self.epsilon), &DOMAIN);
         let ons = match self.form {
-            OnsForm::Full(_) if matches!(self.domain, Domain::Simplex { .. }) => ons.with(&FORM, "full"),
+            OnsForm::Full(_) if matches!(self.domain, Domain::Simplex { .. }) => ons,
             OnsForm::Full(limit) => ons.with(&FORM, "full").with(&LIMIT, limit),
             OnsForm::Diagonal => ons.with(&FORM, "diagonal"),
             OnsForm::Sketched(rank) => ons.with(&FORM, "sketched").with(&RANK, rank),

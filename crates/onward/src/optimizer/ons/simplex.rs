@@ -12,7 +12,7 @@
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::vector::dot_in_order;
 
-use super::full::positive_root;
+use crate::numeric::linalg::ball::positive_root;
 
 /// Entries below this part of U are held at 0.
 const NOTHING: f64 = 1e-15;

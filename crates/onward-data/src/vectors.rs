@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::error::{DataError, Result, quoted};
 use crate::format::csv::cells::{each_cell, guess_delimiter};
@@ -242,6 +243,11 @@ impl VectorReader {
     pub fn refuse(&self, found: impl std::fmt::Display, remedy: &str) -> DataError {
         let error = DataError::record(found).input(&self.chunker.name).line(self.line);
         if remedy.is_empty() { error } else { error.advise(remedy) }
+    }
+
+    /// Whether the next row is there, or the input has ended. A pipe is waited for, but no longer than this.
+    pub fn wait(&mut self, patience: Duration) -> bool {
+        self.is_pending || self.chunker.wait_for_record(self.shape.boundaries(), patience)
     }
 
     /// The next row; `None` at the end.

@@ -1,7 +1,7 @@
 //! Games without features: players declare points, the rows of the input are the losses, and all are compared with
 //! the best fixed point in hindsight.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use onward::game::{FixedPoint, Game, GamePoint, GameRules, PointLoss, Standing};
 use onward_data::{Input, Options, VectorReader};
@@ -133,6 +133,9 @@ impl PlayRun {
         let Self { input, size, mut reader, mut game } = self;
         let started = Instant::now();
         while !control.is_cancelled() {
+            if !reader.wait(PATIENCE) {
+                continue;
+            }
             let Some(row) = reader.next_row()? else { break };
             if let Err(error) = game.play(row) {
                 return Err(reader.refuse(error, "").into());
@@ -152,6 +155,9 @@ impl PlayRun {
         Ok(report(&game, &reader, input, timing))
     }
 }
+
+/// How long a row is waited for before it is asked again whether to go on.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How often progress is told, in rounds.
 const TOLD: u64 = 1024;

@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Play(PlayArguments),
     /// Predict with a saved model, without learning
     Predict(Box<PredictArguments>),
-    /// Show a report of `learn` or `compare` as a table, a page, a plot or a picture
+    /// Show a report of `learn`, `compare` or `play` as a table, a page, a plot or a picture
     Show(ShowArguments),
     /// Show what a saved model contains
     Inspect(InspectArguments),
@@ -109,7 +109,7 @@ pub(crate) struct PredictArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
-    /// Write a report in JSON (`-`: standard output); `onward show` draws those of `learn` and `compare`
+    /// Write a report in JSON (`-`: standard output); `onward show` draws those of `learn`, `compare` and `play`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
@@ -126,7 +126,7 @@ pub(crate) struct OutputArguments {
   onward show late.json --plot
       draws the mean loss so far in the terminal")]
 pub(crate) struct ShowArguments {
-    /// The report, a file written by `onward learn --report` or `onward compare --report` (`-`: standard input)
+    /// The report, a file that `onward learn`, `compare` or `play` wrote with `--report` (`-`: standard input)
     #[arg(value_name = "REPORT", value_hint = ValueHint::FilePath)]
     pub(crate) report: PathBuf,
 

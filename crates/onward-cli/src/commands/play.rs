@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use onward_engine::{Event, PlayRun, Report, RunControl};
+use onward_engine::{PlayRun, Report, RunControl};
 
 use crate::args::PlayArguments;
 use crate::failure::Failure;
@@ -12,15 +12,11 @@ use crate::render::text::{game, table};
 use crate::signals::Signals;
 use crate::stderr;
 
-/// Ends a game on a signal.
-struct UntilSignal(Signals);
-
-impl RunControl for UntilSignal {
+/// A game ends on a signal.
+impl RunControl for Signals {
     fn is_cancelled(&self) -> bool {
-        self.0.received()
+        self.received()
     }
-
-    fn observe(&self, _event: Event<'_>) {}
 }
 
 /// Plays, writes what is asked for, and says what each player paid.
@@ -35,8 +31,7 @@ pub(super) fn run(arguments: &PlayArguments) -> Result<ExitCode, Failure> {
     if !quiet {
         stderr::block(game::opened(run.reader()));
     }
-    let control = UntilSignal(signals);
-    let report = run.run(&control)?;
+    let report = run.run(&signals)?;
     let mut outputs = Outputs::default();
     outputs.report(path, &report)?;
     let report = Report::Play(report);
@@ -50,5 +45,5 @@ pub(super) fn run(arguments: &PlayArguments) -> Result<ExitCode, Failure> {
         stderr::block(game::best(&report));
         stderr::block(game::curves(&report));
     }
-    Ok(control.0.exit_code())
+    Ok(signals.exit_code())
 }

@@ -1,6 +1,7 @@
 //! Games without features, end to end.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -276,4 +277,30 @@ fn without_a_domain_the_comparators_are_said() {
         "{text}"
     );
     assert!(text.contains("[1] against every u\n"), "{text}");
+}
+
+/// An endless stream of rows: the signal comes while the next one is waited for.
+#[test]
+fn a_signal_ends_a_game_and_its_report_is_written() {
+    let folder = Folder::new();
+    let game = ["play", "-", "--losses", "linear", "--domain", "box", "--learner", "ftl", "--report", "report.json"];
+    let mut child =
+        folder.command(&game).stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(alternating(100).as_bytes()).unwrap();
+    // It has begun when it says what it has found.
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("coordinates") {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0);
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(stdin);
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    let played = number(&report["learners"][0]["played"]["loss"]);
+    // However many it had come to.
+    assert_eq!(played, (number(&report["examples"]) - 1.0).max(0.0));
 }

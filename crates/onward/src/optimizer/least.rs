@@ -81,13 +81,13 @@ const BISECTIONS: usize = 40;
 const RIDGE: f64 = 1e-12;
 
 /// The best point so far, what it pays, and what nothing pays less than.
-struct Search {
+struct BestSoFar {
     point: Vec<f64>,
     paid: f64,
     floor: f64,
 }
 
-impl Search {
+impl BestSoFar {
     fn gap(&self) -> f64 {
         let gap = self.paid - self.floor;
         if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) }
@@ -102,39 +102,39 @@ impl LossSum<'_> {
     /// From a point to about the least, and the gap.
     pub(super) fn least(&self, from: &[f64]) -> (Vec<f64>, f64) {
         let farthest = self.farthest_kink(from);
-        let mut search = Search { point: from.to_vec(), paid: self.paid(from), floor: f64::NEG_INFINITY };
+        let mut so_far = BestSoFar { point: from.to_vec(), paid: self.paid(from), floor: f64::NEG_INFINITY };
         if farthest == 0.0 {
             let w = self.descend(from.to_vec(), 0.0);
-            self.take(&mut search, &w);
-            search.floor = self.floor(&w, 0.0);
+            self.take(&mut so_far, &w);
+            so_far.floor = self.floor(&w, 0.0);
         } else {
             // No loss is below 0; then from near by first.
-            search.floor = 0.0;
+            so_far.floor = 0.0;
             for mu in [NEAR * farthest, farthest] {
-                if !search.is_over() {
-                    self.fall(&mut search, from, mu);
+                if !so_far.is_over() {
+                    self.fall(&mut so_far, from, mu);
                 }
             }
         }
-        let gap = search.gap();
-        (search.point, gap)
+        let gap = so_far.gap();
+        (so_far.point, gap)
     }
 
-    fn take(&self, search: &mut Search, w: &[f64]) {
+    fn take(&self, so_far: &mut BestSoFar, w: &[f64]) {
         let paid = self.paid(w);
-        if paid < search.paid {
-            (search.point, search.paid) = (w.to_vec(), paid);
+        if paid < so_far.paid {
+            (so_far.point, so_far.paid) = (w.to_vec(), paid);
         }
     }
 
     /// μ falls from this until the gap is small enough, or nothing is left.
-    fn fall(&self, search: &mut Search, from: &[f64], mut mu: f64) {
+    fn fall(&self, so_far: &mut BestSoFar, from: &[f64], mut mu: f64) {
         let (mut w, last) = (from.to_vec(), SMALLEST * mu.max(self.farthest_kink(from)));
         let mut before: Option<Vec<f64>> = None;
         while mu > last {
             w = self.descend(w, mu);
-            self.take(search, &w);
-            search.floor = search.floor.max(self.floor(&w, mu));
+            self.take(so_far, &w);
+            so_far.floor = so_far.floor.max(self.floor(&w, mu));
             // Once the rows at kinks are known, the least moves along a line as μ falls: to here at μ = 0.
             let ahead = before.replace(w.clone()).map(|before| {
                 let part = FALL / (1.0 - FALL);
@@ -143,10 +143,10 @@ impl LossSum<'_> {
                 ahead
             });
             if let Some(ahead) = ahead {
-                self.take(search, &ahead);
+                self.take(so_far, &ahead);
                 w = w.iter().zip(&ahead).map(|(w, ahead)| ahead + FALL * (w - ahead)).collect();
             }
-            if search.is_over() {
+            if so_far.is_over() {
                 return;
             }
             mu *= FALL;

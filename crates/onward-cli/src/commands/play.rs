@@ -23,7 +23,7 @@ impl RunControl for Signals {
 pub(super) fn run(arguments: &PlayArguments) -> Result<ExitCode, Failure> {
     let input = arguments.input()?;
     let (path, html, quiet) = (arguments.output.report.as_ref(), arguments.html.as_ref(), arguments.output.quiet);
-    outputs::check(&[("--report", path), ("--html", html)], &[input.clone()])?;
+    outputs::check(&[("--report", path), ("--html", html)], std::slice::from_ref(&input))?;
     [path, html].into_iter().try_for_each(outputs::probe)?;
     let signals = Signals::catch().map_err(Failure::user)?;
     let run = PlayRun::open(input, arguments.options())?;

@@ -285,9 +285,11 @@ fn seated(rules: &GameRules, asked: &LearnerSpec) -> Result<Box<dyn Player>, Err
     // Parameters are checked here.
     let loss = TaskLoss::from(linear());
     let arguments = asked.arguments(&loss, None, 0)?;
-    if let Some((experts, predict)) = expert_mixture::algorithm(&arguments, rules.dimension())? {
+    if let Some(experts) = expert_mixture::algorithm(&arguments, rules.dimension())? {
         return match rules.domain() {
-            Domain::Simplex { .. } => Ok(Box::new(ByWeights::new(rules, experts, predict)?)),
+            Domain::Simplex { .. } => {
+                Ok(Box::new(ByWeights::new(rules, experts, expert_mixture::predict(&arguments))?))
+            }
             domain => Err(Error::parameter(format!(
                 "{name} weighs the corners of the simplex; the domain of the game is {}",
                 domain.name()

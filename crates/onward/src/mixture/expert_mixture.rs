@@ -321,9 +321,9 @@ fn rate(arguments: &Params<'_>) -> HedgeRate {
     }
 }
 
-/// The algorithm of prediction with expert advice that a specification names, for so many experts of its caller's own, and
-/// whether and with which seed it draws one in each round; `None` where it names another learner.
-pub(crate) fn algorithm(arguments: &Params<'_>, count: usize) -> Result<Option<(Box<dyn Experts>, Predict)>, Error> {
+/// The algorithm of prediction with expert advice that parameters are of, for so many experts of its caller's own; `None`
+/// where they are of another learner.
+pub(crate) fn algorithm(arguments: &Params<'_>, count: usize) -> Result<Option<Box<dyn Experts>>, Error> {
     let algorithm: Box<dyn Experts> = match arguments.owner() {
         name if name == HEDGE.name => Box::new(Hedge::new(count, rate(arguments))?),
         name if name == ADAHEDGE.name => Box::new(AdaHedge::new(count)?),
@@ -334,10 +334,11 @@ pub(crate) fn algorithm(arguments: &Params<'_>, count: usize) -> Result<Option<(
         }
         _ => return Ok(None),
     };
-    Ok(Some((algorithm, predict(arguments))))
+    Ok(Some(algorithm))
 }
 
-fn predict(arguments: &Params<'_>) -> Predict {
+/// Whether it draws one of the experts in each round.
+pub(crate) fn predict(arguments: &Params<'_>) -> Predict {
     match arguments.text("predict") {
         "mix" => Predict::Mix,
         _ => Predict::Draw(arguments.whole("seed")),

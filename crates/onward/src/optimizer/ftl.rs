@@ -11,7 +11,7 @@
 //! The quadratics ‖w − x_t‖² do, and there it is the running mean, with a
 //! logarithmic regret: [`RunningMean`].
 //!
-//! With `losses=real` the losses are not linearised: see [`ftrl_real`](super::ftrl_real).
+//! With `losses=real` the losses are not linearised: see [`ftrl_real`].
 //!
 //! Cost: O(non-zeros) on the ball and in the box, O(d) on the L1 ball and the simplex.
 

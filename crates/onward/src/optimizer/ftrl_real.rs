@@ -4,7 +4,7 @@
 //! w_{t+1} = argmin F_t(w), F_t(w) = Σ_{s≤t} h_s ℓ_s(w) + ½α‖w‖². For the squared loss this is
 //! ridge regression over all rounds so far, solved exactly from the matrix αI + 2Σ h x xᵀ; for
 //! other smooth losses by Newton steps from w_t, which go over all rows so far; for losses of straight pieces (absolute, hinge,
-//! quantile, ε-insensitive), and for all without a regulariser on the ball ‖w‖₂ ≤ U, as [`least`](super::least) says, to
+//! quantile, ε-insensitive), and for all without a regulariser on the ball ‖w‖₂ ≤ U, as `least.rs` says, to
 //! within 1e-9 of F_t(w_{t+1}) where rounding allows it.
 //!
 //! **Guarantee**, for convex losses and every ‖u‖₂ ≤ U:

@@ -261,10 +261,10 @@ fn the_leader_of_quadratics_is_the_running_mean_with_a_logarithmic_regret() {
         sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += x);
         largest = largest.max(x.iter().map(|x| x * x).sum::<f64>());
         let [leader, descent, regularised] = game.standings() else { panic!() };
-        for at in 0..3 {
-            let mean = sums[at] / f64::from(round);
+        for (at, sum) in sums.iter().enumerate() {
+            let mean = sum / f64::from(round);
             assert!((leader.point()[at] - mean).abs() < 1e-9 && (descent.point()[at] - mean).abs() < 1e-8);
-            assert!((regularised.point()[at] - sums[at] / (f64::from(round) + 0.25)).abs() < 1e-9);
+            assert!((regularised.point()[at] - sum / (f64::from(round) + 0.25)).abs() < 1e-9);
         }
     }
     let best = game.best().unwrap();

@@ -17,7 +17,7 @@
 //! hands the batches out in order. Whatever the number of threads, the batches are the same.
 //!
 //! Modules import from those that stand before them here only: `atomic`, `error`, `text`, `schema`,
-//! `encode`, `source`, `format`, `options`, `open`, `record`, `cache`, `reader`, `convert`.
+//! `encode`, `source`, `format`, `options`, `open`, `record`, `cache`, `reader`, `convert`, `vectors`.
 
 // Without Arrow some parts have no user.
 #![cfg_attr(not(feature = "arrow"), allow(dead_code, unused_imports))]
@@ -35,6 +35,7 @@ mod record;
 mod schema;
 mod source;
 mod text;
+mod vectors;
 
 pub use atomic::{AtomicFile, PreparedFile};
 pub use convert::convert;
@@ -47,6 +48,7 @@ pub use reader::Reader;
 pub use record::{Field, RecordEncoder};
 pub use schema::{Column, Interaction, Kind, Layout, Role, Schema, Target, TargetRule};
 pub use source::{Input, NamedBytes, NamedReader};
+pub use vectors::VectorReader;
 
 pub mod formats {
     //! What a format of your own is made of: a [`TextFormat`], which [`Formats::with`](crate::Formats::with) adds to those

@@ -12,6 +12,7 @@ mod hindsight;
 mod model;
 mod past_sample;
 mod plan;
+mod play;
 mod predictions;
 mod registry;
 mod report;
@@ -26,6 +27,7 @@ pub use model::{
     DEFAULT_LEARNER, HeavyFeature, Inspection, MatrixRows, Model, ModelMetadata, ModelOptions, Snapshot, is_model_file,
 };
 pub use plan::Plan;
+pub use play::{PlayOptions, PlayRun, play};
 pub use predictions::{PredictionCsv, PredictionSink};
 pub use registry::Registry;
 pub use report::*;

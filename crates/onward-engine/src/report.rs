@@ -20,6 +20,8 @@ pub(crate) const DELTA: f64 = 0.05;
 #[serde(untagged)]
 #[allow(clippy::large_enum_variant, reason = "a run has one report")]
 pub enum Report {
+    /// Of a game.
+    Play(PlayReport),
     /// Of a comparison.
     Compare(CompareReport),
     /// Of a run of learning.
@@ -32,6 +34,7 @@ impl Report {
     /// What was read.
     pub fn stream(&self) -> &StreamReport {
         match self {
+            Self::Play(report) => &report.stream,
             Self::Compare(report) => &report.stream,
             Self::Learn(report) => &report.stream,
             Self::Predict(report) => &report.stream,
@@ -41,15 +44,25 @@ impl Report {
     /// What each learner did; nothing of a run of predicting.
     pub fn learners(&self) -> &[LearnerReport] {
         match self {
+            Self::Play(report) => &report.learners,
             Self::Compare(report) => &report.learners,
             Self::Learn(report) => std::slice::from_ref(&report.learner),
             Self::Predict(_) => &[],
         }
     }
 
+    /// What was played, if it was a game.
+    pub fn game(&self) -> Option<&GameReport> {
+        match self {
+            Self::Play(report) => Some(&report.game),
+            _ => None,
+        }
+    }
+
     /// How long it took.
     pub fn timing(&self) -> Timing {
         match self {
+            Self::Play(report) => report.timing,
             Self::Compare(report) => report.timing,
             Self::Learn(report) => report.learner.timing,
             Self::Predict(report) => report.timing,
@@ -66,6 +79,7 @@ impl Report {
         let value = value.ok_or_else(|| refused("is not a report".to_owned()))?;
         // By the keys that only one of them has.
         let read: fn(Value) -> Result<Self, serde_json::Error> = match () {
+            () if value.contains_key("game") => |value| serde_json::from_value(value).map(Self::Play),
             () if value.contains_key("learners") => |value| serde_json::from_value(value).map(Self::Compare),
             () if value.contains_key("sequential_risk") => |value| serde_json::from_value(value).map(Self::Learn),
             () if value.contains_key("mean_loss") => |value| serde_json::from_value(value).map(Self::Predict),
@@ -128,7 +142,7 @@ pub fn to_json(report: &impl Serialize) -> Result<String, serde_json::Error> {
 }
 
 /// What was read, the same for all learners.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct StreamReport {
     /// The version of onward.
     pub onward: String,
@@ -136,7 +150,8 @@ pub struct StreamReport {
     pub inputs: Vec<String>,
     /// Their format.
     pub format: String,
-    /// What was predicted.
+    /// What was predicted; empty of a game.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub target: String,
     /// Whether that is a class or a number.
     pub task: TaskKind,
@@ -222,15 +237,18 @@ impl From<LabelOrder> for LabelOrderReport {
 }
 
 /// What is predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskKind {
     /// One of two classes.
+    #[default]
     Binary,
     /// A number.
     Regression,
     /// One of several classes.
     Classes,
+    /// Nothing: points are charged as they are.
+    Game,
 }
 
 impl fmt::Display for TaskKind {
@@ -239,6 +257,7 @@ impl fmt::Display for TaskKind {
             Self::Binary => "binary",
             Self::Regression => "regression",
             Self::Classes => "classes",
+            Self::Game => "game",
         })
     }
 }
@@ -254,7 +273,7 @@ impl From<Task> for TaskKind {
 }
 
 /// How long it took.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Timing {
     /// Seconds, without the search in hindsight.
     pub seconds: f64,
@@ -304,6 +323,67 @@ pub struct CompareReport {
     pub learners: Vec<LearnerReport>,
 }
 
+/// The report of a game.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PlayReport {
+    /// What was read.
+    #[serde(flatten)]
+    pub stream: StreamReport,
+    /// What was played.
+    pub game: GameReport,
+    /// How long it took in all.
+    pub timing: Timing,
+    /// What each player paid, in the order in which they were asked for.
+    pub learners: Vec<LearnerReport>,
+}
+
+/// What was played.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GameReport {
+    /// The set that points are taken from.
+    pub domain: String,
+    /// Its radius; of all of R^d, that of the comparators.
+    pub radius: f64,
+    /// The fixed points that regret is counted against, with the word `radius` for the radius.
+    pub comparator: String,
+    /// The names of the coordinates.
+    pub coordinates: Vec<String>,
+    /// The best fixed point in hindsight.
+    pub best: Option<BestFixedPoint>,
+}
+
+/// The fixed point that pays least in all rounds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BestFixedPoint {
+    /// Its coordinates.
+    pub point: Vec<f64>,
+    /// Its Euclidean norm.
+    pub norm: f64,
+    /// What it pays in all.
+    pub loss: Option<f64>,
+    /// No comparator pays less than `loss − gap`.
+    pub gap: f64,
+}
+
+/// What a player paid in all rounds of a game.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PlayedReport {
+    /// What it paid: on average over the draws, if it draws. Nothing where a portfolio lost everything.
+    pub loss: Option<f64>,
+    /// That less what the best fixed point pays.
+    pub regret: Option<f64>,
+    /// The bound of its own guarantee on the regret.
+    pub guarantee: Option<f64>,
+    /// What the drawn corners paid, of a player that draws.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn_loss: Option<f64>,
+    /// The round in which a portfolio lost everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ruined: Option<u64>,
+    /// The point that it would play next.
+    pub point: Vec<f64>,
+}
+
 /// The report of a run of predicting.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PredictReport {
@@ -323,7 +403,7 @@ pub struct PredictReport {
 }
 
 /// What a learner did and what it cost.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LearnerReport {
     /// The learner as it was asked for, in a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -378,12 +458,18 @@ pub struct LearnerReport {
     /// What a learner that mixes others says of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<Vec<LaneReport>>,
+    /// What a mixture that draws its experts pays on average over the draws.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_loss: Option<f64>,
     /// What the mixture paid more than the best of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap_to_best_lane: Option<f64>,
     /// The mean loss of each pass, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_risks: Option<Vec<Option<f64>>>,
+    /// What it paid in all, in a game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub played: Option<PlayedReport>,
 }
 
 impl LearnerReport {

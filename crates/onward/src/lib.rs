@@ -30,13 +30,14 @@
 //! The modules are layers, each of which imports only those above it:
 //! [`numeric`], [`simd`], [`hashing`], [`archive`], examples ([`Batch`]), [`parameter`], [`loss`], [`metric`], [`storage`],
 //! [`guarantee`], [`protocol`] (what learners and optimisers are), [`domain`], [`optimizer`], [`learner`],
-//! [`mixture`], [`evaluation`], [`hindsight`], and [`registry`], which alone knows all learners.
+//! [`mixture`], [`evaluation`], [`hindsight`], [`game`], and [`registry`], which alone knows all learners.
 
 pub mod archive;
 pub mod domain;
 mod error;
 pub mod evaluation;
 mod example;
+pub mod game;
 pub mod guarantee;
 pub mod hashing;
 pub mod hindsight;

@@ -366,7 +366,7 @@ fn parse_rounds(text: &str) -> Result<u64, String> {
 }
 
 /// A number.
-fn parse_number(text: &str) -> Result<f64, String> {
+pub(super) fn parse_number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "must be a number".to_owned())
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of the program. Each option's documentation is its help.
 
 mod learning;
+mod playing;
 mod reading;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use onward_data::Format;
 
 pub(crate) use learning::{CompareArguments, LearnArguments, PlanArguments};
+pub(crate) use playing::PlayArguments;
 pub(crate) use reading::{ColumnArguments, FormatArguments, InputArguments};
 
 /// Online machine learning that measures itself against hindsight
@@ -41,9 +43,11 @@ pub(crate) enum Command {
     Learn(Box<LearnArguments>),
     /// Run several learners side by side in one pass and compare their losses
     Compare(Box<CompareArguments>),
+    /// Play a game without features: the rows are losses, and points are compared with the best fixed one
+    Play(PlayArguments),
     /// Predict with a saved model, without learning
     Predict(Box<PredictArguments>),
-    /// Show a report of `learn` or `compare` as a table, a page, a plot or a picture
+    /// Show a report of `learn`, `compare` or `play` as a table, a page, a plot or a picture
     Show(ShowArguments),
     /// Show what a saved model contains
     Inspect(InspectArguments),
@@ -105,7 +109,7 @@ pub(crate) struct PredictArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
-    /// Write a report in JSON (`-`: standard output); `onward show` draws those of `learn` and `compare`
+    /// Write a report in JSON (`-`: standard output); `onward show` draws those of `learn`, `compare` and `play`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
@@ -122,7 +126,7 @@ pub(crate) struct OutputArguments {
   onward show late.json --plot
       draws the mean loss so far in the terminal")]
 pub(crate) struct ShowArguments {
-    /// The report, a file written by `onward learn --report` or `onward compare --report` (`-`: standard input)
+    /// The report, a file that `onward learn`, `compare` or `play` wrote with `--report` (`-`: standard input)
     #[arg(value_name = "REPORT", value_hint = ValueHint::FilePath)]
     pub(crate) report: PathBuf,
 

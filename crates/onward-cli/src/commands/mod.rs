@@ -3,6 +3,7 @@
 mod compare;
 mod convert;
 mod learn;
+mod play;
 mod predict;
 mod print;
 mod show;
@@ -17,6 +18,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     match arguments.command {
         Command::Learn(arguments) => learn::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Play(arguments) => play::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Inspect(arguments) => print::inspect(&arguments),

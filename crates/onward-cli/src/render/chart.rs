@@ -70,13 +70,14 @@ pub(super) fn charts(report: &Report) -> Vec<Chart> {
 
 /// What was paid so far.
 pub(super) fn cumulative_loss(report: &Report) -> Chart {
+    let is_game = report.game().is_some();
     let view = |name, unit, scale: fn(&CurvePoint) -> f64| {
         let mut series = each_learner(report, "loss", Dashes::Solid, |point| Some(point.risk? * scale(point)));
         let constant =
             line(first_curve(report), |point| Some(point.baseline.filter(|_| point.t >= FEW)? * scale(point)));
         series.extend(constant.map(|points| Series {
             learner: None,
-            kind: "best constant so far",
+            kind: if is_game { "best fixed point so far" } else { "best constant so far" },
             dashes: Dashes::Dotted,
             points,
         }));
@@ -91,9 +92,17 @@ pub(super) fn cumulative_loss(report: &Report) -> Chart {
     Chart {
         id: "loss",
         title: "Cumulative loss",
-        meaning: "The loss of each learner up to each round, every example predicted before its label was seen. The \
-                  dotted line is the loss of the best constant for the examples so far."
-            .to_owned(),
+        meaning: match is_game {
+            true => {
+                "The loss of each player up to each round, every point declared before the row was seen. The dotted line \
+                 is the loss of the best fixed point for the rounds so far."
+            }
+            false => {
+                "The loss of each learner up to each round, every example predicted before its label was seen. The \
+                 dotted line is the loss of the best constant for the examples so far."
+            }
+        }
+        .to_owned(),
         log_x: true,
         log_y: is_wide(&views[0], start, WIDE),
         start,
@@ -112,6 +121,11 @@ fn regret(report: &Report) -> Chart {
         false => Some(point.risk? - point.baseline?),
     };
     let (kind, meaning) = match (has_hindsight, counts_mistakes) {
+        _ if report.game().is_some() => (
+            "regret",
+            "The loss of each player minus that of the best fixed point for the rounds so far (solid), and the upper \
+             bound on it from its own theorem (dashed, where it is about that point).",
+        ),
         (true, true) => (
             "mistakes minus hinge loss",
             "The mistakes of each learner minus the hinge loss of the best fixed linear predictor, found with the \
@@ -139,7 +153,7 @@ fn regret(report: &Report) -> Chart {
             each_learner(report, "own guarantee", Dashes::Dashed, |point| Some(point.own_guarantee? * scale(point)));
         // Beside the regret stand only guarantees about it.
         let is_about = |it: &Series| it.learner.is_some_and(|at| own_is_about_the_same(&report.learners()[at], report));
-        series.extend(own.into_iter().filter(|it| !has_hindsight || is_about(it)));
+        series.extend(own.into_iter().filter(|it| report.game().is_some() || !has_hindsight || is_about(it)));
         series.extend(each_learner(report, "universal certificate", Dashes::Dotted, |point| {
             Some(point.guarantee? * scale(point))
         }));

@@ -262,7 +262,7 @@ fn nothing_charged_is_no_table_of_nan() {
 }
 
 /// Whether tags are balanced, and attributes quoted, outside style and script.
-fn check_tags(page: &str) {
+pub(crate) fn check_tags(page: &str) {
     let mut open: Vec<String> = Vec::new();
     let mut rest = page;
     while let Some(at) = rest.find('<') {
@@ -292,13 +292,13 @@ fn check_tags(page: &str) {
 }
 
 /// The data of a page.
-fn embedded(page: &str) -> Value {
+pub(crate) fn embedded(page: &str) -> Value {
     let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
 /// Whether a page or picture fetches nothing: no address in it but the name of SVG.
-fn check_addresses(page: &str) {
+pub(crate) fn check_addresses(page: &str) {
     let without = page.replace("http://www.w3.org/2000/svg", "");
     for word in ["http:", "https:", "src=", "href", "url(\"", "@import", "fetch(", "XMLHttpRequest", "//www"] {
         assert!(!without.contains(word), "{word}");

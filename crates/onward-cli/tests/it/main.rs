@@ -15,4 +15,5 @@ mod interactions;
 mod outputs;
 mod passes;
 mod plan;
+mod play;
 mod summary;

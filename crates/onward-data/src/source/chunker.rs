@@ -168,6 +168,18 @@ impl Chunker {
         }
     }
 
+    /// Whether the first record is there, or the input has ended. A pipe is waited for, but no longer than this.
+    pub(crate) fn wait_for_record(&mut self, boundaries: Boundaries, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        while !self.ended && boundaries.first(&self.buffer).is_none() {
+            if !self.stream.wait(until) {
+                return false;
+            }
+            self.fill(self.buffer.len() + READ, true);
+        }
+        true
+    }
+
     pub(crate) fn too_long(&self, limit: usize) -> DataError {
         too_long(limit).input(&self.name).line(self.line)
     }

@@ -23,6 +23,7 @@ use crate::trace::Trace;
 pub use compare::{CompareOptions, CompareOutcome, CompareRun, Contestant, compare};
 pub use learn::{LearnOptions, LearnOutcome, LearnRun, Start, learn};
 pub use predict::{PredictRun, predict};
+pub(crate) use reports::{guarantee, stated};
 
 /// How long a cancellation may go unnoticed while nothing arrives.
 const PATIENCE: Duration = Duration::from_millis(100);

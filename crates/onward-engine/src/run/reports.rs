@@ -116,11 +116,11 @@ pub(super) fn stream(
 
 fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> LearnerReport {
     let ledger = &model.ledger;
-    let own = stated(run.own_guarantee.clone(), ledger);
+    let own = stated(run.own_guarantee.clone(), ledger.weight());
     let Certificates { universal, dual, terms } = ledger.certificates();
-    let [certificate, dual] = [universal, dual].map(|it| stated(it, ledger));
+    let [certificate, dual] = [universal, dual].map(|it| stated(it, ledger.weight()));
     let (curved, floor) = ledger.curved();
-    let mut guarantees: Vec<_> = [own, certificate.clone(), dual, stated(curved, ledger)]
+    let mut guarantees: Vec<_> = [own, certificate.clone(), dual, stated(curved, ledger.weight())]
         .iter()
         .map(|it| guarantee(it, ledger.weight()))
         .collect();
@@ -151,8 +151,10 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
         updates: run.updates,
         lanes: run.mixture.as_ref().map(lanes),
+        expected_loss: run.mixture.as_ref().and_then(|it| finite(it.expected?)),
         gap_to_best_lane: run.mixture.as_ref().map(MixtureReport::gap),
         pass_risks: (run.pass_risks.len() > 1).then(|| run.pass_risks.iter().copied().map(finite).collect()),
+        played: None,
     }
 }
 
@@ -168,8 +170,7 @@ pub(super) fn metrics(ledger: &Ledger) -> MetricsReport {
 
 /// A guarantee as it is stated: a bound that is there is a finite number, in all and per example; else there is a
 /// reason.
-fn stated(guarantee: Guarantee, ledger: &Ledger) -> Guarantee {
-    let weight = ledger.weight();
+pub(crate) fn stated(guarantee: Guarantee, weight: f64) -> Guarantee {
     let bound = guarantee.bound.and_then(|bound| match bound {
         _ if weight == 0.0 => Err("no loss has been recorded yet".to_owned()),
         bound if bound.is_finite() && (bound / weight).is_finite() => Ok(bound),
@@ -178,7 +179,7 @@ fn stated(guarantee: Guarantee, ledger: &Ledger) -> Guarantee {
     Guarantee { bound, ..guarantee }
 }
 
-fn guarantee(guarantee: &Guarantee, weight: f64) -> GuaranteeReport {
+pub(crate) fn guarantee(guarantee: &Guarantee, weight: f64) -> GuaranteeReport {
     GuaranteeReport {
         kind: guarantee.kind,
         comparator: guarantee.description(),

@@ -1,7 +1,9 @@
 //! The sets by name: what `domain=…` means.
 
+use super::{cube, l1_ball, orthant, simplex};
 use crate::Error;
 use crate::guarantee::Comparator;
+use crate::numeric::linalg::vector;
 use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
 use crate::protocol::Params;
 
@@ -151,6 +153,30 @@ impl Domain {
             Self::Box(radius) => Comparator::Box(radius),
             Self::L1Ball(radius) => Comparator::L1Ball(radius),
             Self::Simplex { radius, .. } => Comparator::Simplex(radius),
+        }
+    }
+
+    /// Moves a vector to the nearest point of the set. Of a simplex it has as many entries as there are coordinates.
+    ///
+    /// ```
+    /// use onward::domain::Domain;
+    /// let mut w = [3.0, 4.0];
+    /// Domain::Ball(1.0).project(&mut w);
+    /// assert!((w[0] - 0.6).abs() < 1e-15 && (w[1] - 0.8).abs() < 1e-15);
+    /// ```
+    pub fn project(&self, w: &mut [f64]) {
+        match *self {
+            Self::All => {}
+            Self::Ball(radius) => {
+                let norm = vector::norm(w);
+                if norm > radius {
+                    w.iter_mut().for_each(|w| *w *= radius / norm);
+                }
+            }
+            Self::Box(radius) => w.iter_mut().for_each(|w| *w = cube::project(*w, radius)),
+            Self::Orthant => w.iter_mut().for_each(|w| *w = orthant::project(*w)),
+            Self::L1Ball(radius) => l1_ball::project(w, radius),
+            Self::Simplex { radius, .. } => simplex::project(w, radius),
         }
     }
 

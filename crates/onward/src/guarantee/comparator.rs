@@ -5,6 +5,8 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Comparator {
+    /// Every u.
+    All,
     /// ‖u‖₂ ≤ radius.
     Ball(f64),
     /// Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i over the stream.
@@ -60,6 +62,7 @@ impl Comparator {
     /// ```
     pub fn description(&self) -> String {
         match self {
+            Self::All => "every u".to_owned(),
             Self::Ball(_) => "every u with ‖u‖₂ ≤ radius".to_owned(),
             Self::StandardisedBall(_) => {
                 "every u with Σ(s_i u_i)² ≤ radius², s_i the root mean square of feature i".to_owned()
@@ -111,7 +114,7 @@ impl Comparator {
             | Self::HingeOnUpdates(radius)
             | Self::KernelBall(radius)
             | Self::KernelHingeOnUpdates(radius) => Some(radius),
-            Self::Experts | Self::SwitchingExperts(_) => None,
+            Self::All | Self::Experts | Self::SwitchingExperts(_) => None,
         }
     }
 }

@@ -9,7 +9,8 @@
 //!
 //! **Guarantee**: that of the algorithm, against the best of the experts as they were, each having learnt alone. For
 //! draws the luck they had, Σ h·(ℓ_drawn − Σ w_k·ℓ_k), is measured and added: on average over
-//! draws it is 0, and what is printed is the algorithm's bound; in each run it holds for sure.
+//! draws it is 0, and what is printed is the algorithm's bound; in each run it holds for sure. What was paid on average over
+//! draws, Σ h·Σ w_k·ℓ_k, is reported beside what was paid ([`MixtureReport::expected`]).
 //!
 //! A round costs what the experts cost, and the weights.
 
@@ -19,7 +20,7 @@ use crate::loss::{Curvature, TaskLoss};
 use crate::mixture::experts::fixed_share::{ALPHA, SWITCHES};
 use crate::mixture::experts::hedge::{ETA, ROUNDS};
 use crate::mixture::experts::squint::RANGE;
-use crate::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint};
+use crate::mixture::experts::{AdaHedge, Experts, FixedShare, Hedge, HedgeRate, Share, Squint, draw};
 use crate::numeric::rng::SplitMix64;
 use crate::parameter::{Description, ParameterDescriptor, learners, whole, words};
 use crate::protocol::{LearnerDescriptor, Losses, Params, Promise};
@@ -127,15 +128,7 @@ impl<E: Experts> ExpertMixture<E> {
     /// The expert that the next round draws. Changes nothing.
     fn drawn(&self) -> usize {
         let mut draws = self.draws;
-        let mut left = draws.uniform();
-        for (expert, &weight) in self.algorithm.weights().iter().enumerate() {
-            if left < weight {
-                return expert;
-            }
-            left -= weight;
-        }
-        // The weights sum to 1 but for rounding.
-        self.algorithm.weights().iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
+        draw(self.algorithm.weights(), draws.uniform())
     }
 
     /// The prediction from the experts' scores.
@@ -255,7 +248,11 @@ impl<E: Experts> Learner for ExpertMixture<E> {
             weight,
             loss: sum / self.total,
         });
-        Some(MixtureReport { loss: self.paid / self.total, experts: experts.collect() })
+        let expected = match self.predict {
+            Predict::Mix => None,
+            Predict::Draw(_) => Some((self.paid - self.luck) / self.total),
+        };
+        Some(MixtureReport { loss: self.paid / self.total, expected, experts: experts.collect() })
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
@@ -312,12 +309,8 @@ fn build<E: Experts + 'static>(
         return Err(Error::parameter(message));
     }
     let learners = specifications.iter().map(|it| arguments.build(it)).collect::<Result<Vec<_>, _>>()?;
-    let predict = match arguments.text("predict") {
-        "mix" => Predict::Mix,
-        _ => Predict::Draw(arguments.whole("seed")),
-    };
     let algorithm = algorithm(learners.len())?;
-    Ok(Box::new(ExpertMixture::new(arguments.loss(), algorithm, learners, predict)?))
+    Ok(Box::new(ExpertMixture::new(arguments.loss(), algorithm, learners, predict(arguments))?))
 }
 
 fn rate(arguments: &Params<'_>) -> HedgeRate {
@@ -325,6 +318,30 @@ fn rate(arguments: &Params<'_>) -> HedgeRate {
         (None, None) => HedgeRate::SelfTuned,
         (None, Some(rounds)) => HedgeRate::Rounds(rounds),
         (Some(eta), _) => HedgeRate::Fixed(eta),
+    }
+}
+
+/// The algorithm of prediction with expert advice that parameters are of, for so many experts of its caller's own; `None`
+/// where they are of another learner.
+pub(crate) fn algorithm(arguments: &Params<'_>, count: usize) -> Result<Option<Box<dyn Experts>>, Error> {
+    let algorithm: Box<dyn Experts> = match arguments.owner() {
+        name if name == HEDGE.name => Box::new(Hedge::new(count, rate(arguments))?),
+        name if name == ADAHEDGE.name => Box::new(AdaHedge::new(count)?),
+        name if name == SQUINT.name => Box::new(Squint::new(count, arguments.optional_number("range"))?),
+        name if name == FIXED_SHARE.name => {
+            let (switches, rate, share) = sharing(arguments);
+            Box::new(FixedShare::new(count, switches, rate, share)?)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(algorithm))
+}
+
+/// Whether it draws one of the experts in each round.
+pub(crate) fn predict(arguments: &Params<'_>) -> Predict {
+    match arguments.text("predict") {
+        "mix" => Predict::Mix,
+        _ => Predict::Draw(arguments.whole("seed")),
     }
 }
 

@@ -11,11 +11,14 @@
 //! The quadratics ‖w − x_t‖² do, and there it is the running mean, with a
 //! logarithmic regret: [`RunningMean`].
 //!
+//! With `losses=real` the losses are not linearised: see [`ftrl_real`].
+//!
 //! Cost: O(non-zeros) on the ball and in the box, O(d) on the L1 ball and the simplex.
 
 use super::prelude::*;
 use crate::domain::{BALL, BOX, DIMENSION, Domain, L1, LazyPoint, RADIUS, SIMPLEX};
 use crate::numeric::sum;
+use crate::optimizer::ftrl_real::{self, FEATURES, LOSSES, SHORT};
 
 /// Follow the leader on linear losses.
 ///
@@ -185,20 +188,26 @@ impl RunningMean {
     }
 }
 
-const DOMAIN: ParameterDescriptor = words("domain", &[BALL, BOX, L1, SIMPLEX]).meaning("domain of the weights").quiet();
+const DOMAIN: ParameterDescriptor =
+    words("domain", &[BALL, BOX, L1, SIMPLEX]).meaning("domain of the weights").quiet().unless("losses=real");
 
 const JUMPY: &str = "the leader jumps from end to end of its domain";
+const FROM_JUMPS: &str = "it adds up by how much each leader pays more than the next";
+
 const NONE: &str = "following the leader has no bound on linear losses: it may pay T − 1 where the best pays 0";
 
 /// `ftl` by name.
 pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ftl",
-    summary: "follow the leader on linearised losses: shows why regularisation is needed (no guarantee)",
+    summary: "follow the leader, on linearised losses (no guarantee: it shows why regularisation is needed) or on the losses \
+              themselves",
     losses: Losses::Convex,
     parameters: &[
         RADIUS.meaning("radius of the domain; the radius of the run replaces this default"),
         DOMAIN,
         DIMENSION,
+        LOSSES,
+        FEATURES,
         STANDARDISE,
     ],
     promises: &[
@@ -206,9 +215,20 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::never("domain=box,radius=1", NONE).within(Comparator::Box(1.0)).unlearned(JUMPY),
         Promise::never("domain=l1,radius=1", NONE).within(Comparator::L1Ball(1.0)).unlearned(JUMPY),
         Promise::never("domain=simplex,dimension=10,radius=1", NONE).within(Comparator::Simplex(1.0)).unlearned(JUMPY),
+        Promise::linear("features=20,losses=real,radius=2", FROM_JUMPS).at_most(SHORT).within(Comparator::Ball(2.0)),
     ],
-    build: |arguments| Linear::learner(arguments, Ftl::new(Domain::from_arguments(arguments)?)?),
-    plan: |_, _| Ok(Guarantee::missing("following the leader has no bound on linear losses")),
+    build: |arguments| {
+        if arguments.text("losses") == "real" {
+            return ftrl_real::build_leader(arguments);
+        }
+        Linear::learner(arguments, Ftl::new(Domain::from_arguments(arguments)?)?)
+    },
+    plan: |arguments, _| {
+        Ok(Guarantee::missing(match arguments.text("losses") {
+            "real" => "with losses=real its bound depends on the losses of each round",
+            _ => "following the leader has no bound on linear losses",
+        }))
+    },
 };
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use super::prelude::*;
 use crate::domain::{DIMENSION_OF_RATE, Domain, LazyPoint, RADIUS};
 use crate::guarantee::OVERFLOW;
 use crate::numeric::sum::{self, held};
-use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES};
+use crate::optimizer::ftrl_real::{self, ALPHA, FEATURES, LOSSES, SHORT};
 
 /// Follow the regularised leader on linearised losses.
 #[derive(Debug, Clone)]
@@ -139,9 +139,9 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
             .within(Comparator::Orthant(f64::INFINITY))
             .overflowing(OVERFLOW),
         Promise::linear("domain=simplex,dimension=10,radius=1", FIXED_RATE).within(Comparator::Simplex(1.0)),
-        Promise::always("losses=real").repeating().at_most(2000),
-        Promise::other("alpha=2,features=20,losses=real").repeating(),
-        Promise::other("gradient=20,rounds=100"),
+        Promise::always("losses=real").repeating().at_most(SHORT),
+        Promise::other("alpha=2,features=20,losses=real").repeating().at_most(SHORT),
+        Promise::other("gradient=20,rounds=100").repeating(),
     ],
     build: |arguments| {
         if arguments.text("losses") == "real" {

@@ -1,21 +1,26 @@
-//! Follow the regularised leader on the losses themselves, with Tikhonov's regulariser.
+//! Follow the leader on the losses themselves: with Tikhonov's regulariser (`ftrl:losses=real`), or on a ball
+//! (`ftl:losses=real`).
 //!
 //! w_{t+1} = argmin F_t(w), F_t(w) = Σ_{s≤t} h_s ℓ_s(w) + ½α‖w‖². For the squared loss this is
 //! ridge regression over all rounds so far, solved exactly from the matrix αI + 2Σ h x xᵀ; for
-//! other smooth losses by Newton steps from w_t, which go over all rows so far.
+//! other smooth losses by Newton steps from w_t, which go over all rows so far; for losses of straight pieces (absolute, hinge,
+//! quantile, ε-insensitive), and for all without a regulariser on the ball ‖w‖₂ ≤ U, as `least.rs` says, to
+//! within 1e-9 of F_t(w_{t+1}) where rounding allows it.
 //!
 //! **Guarantee**, for convex losses and every ‖u‖₂ ≤ U:
-//! R_T(u) ≤ ½αU² + Σ h_t(ℓ_t(w_t) − ℓ_t(w_{t+1})) + Σ ‖∇F_t(w_{t+1})‖²/(2α), from what happened. (By induction, leaders of the next round pay in
-//! all no more than u does with its regulariser; the last sum is by how much the w_{t+1} that were
-//! computed can miss the minimum of F_t, which is α-strongly convex.)
+//! R_T(u) ≤ ½αU² + Σ h_t(ℓ_t(w_t) − ℓ_t(w_{t+1})) + Σ m_t, from what happened, m_t being by how much the w_{t+1} that was computed can
+//! miss the minimum of F_t: for smooth losses ‖∇F_t(w_{t+1})‖²/(2α), F_t being α-strongly convex. (By induction, leaders of the
+//! next round pay in all no more than u does with its regulariser.) On a ball α is 0. The regulariser keeps the leaders near
+//! each other: ℓ_t(w_t) − ℓ_t(w_{t+1}) ≤ ‖z_t‖²/α. Without it they may jump, and the bound grows with T where they do.
 //!
 //! Only the first `features` distinct features get weights; when a row has another, there is no
 //! guarantee any more.
 //!
 //! Cost, with d features so far, n rows of k features: O(d³) per round for the squared loss, O(d²)
-//! memory; otherwise O(nk² + d³) for each of a few Newton steps a round and O(nk) memory, which
-//! grows with the stream. It is a yardstick for short streams, not a learner for long ones.
+//! memory; otherwise O(nk² + d³) for each of a few Newton steps a round (of tens, for losses of straight pieces) and O(nk)
+//! memory, which grows with the stream. It is a yardstick for short streams, not a learner for long ones.
 
+use super::least::{Hold, LossSum, SeenExample};
 use super::prelude::*;
 use crate::archive::rows_of;
 use crate::domain::RADIUS;
@@ -35,21 +40,6 @@ const MOST_STEPS: usize = 50;
 /// Weights are held within the range of f32.
 const LARGEST: f64 = f32::MAX as f64;
 
-/// A row, by the positions of its features.
-#[derive(Debug, Clone)]
-struct SeenExample {
-    features: Vec<(u32, f64)>,
-    label: f64,
-    weight: f64,
-    offset: f64,
-}
-
-impl SeenExample {
-    fn score(&self, w: &[f64]) -> f64 {
-        self.offset + sum::sum(self.features.iter().map(|&(at, value)| w[at as usize] * value))
-    }
-}
-
 /// What is kept of the losses so far.
 #[derive(Debug, Clone)]
 enum PastLosses {
@@ -59,10 +49,11 @@ enum PastLosses {
     Rows(Vec<SeenExample>),
 }
 
-/// Follow the regularised leader on the losses themselves.
+/// Follow the leader on the losses themselves.
 pub struct FtrlReal {
     loss: SharedLoss,
-    alpha: f64,
+    hold: Hold,
+    /// Of the comparators.
     radius: f64,
     features: FeatureIndex,
     weights: Vec<f64>,
@@ -91,10 +82,19 @@ pub(super) const ALPHA: ParameterDescriptor =
 pub(super) const FEATURES: ParameterDescriptor =
     whole("features", 1..=1000).default("100").meaning("uses only the first N features").only_with("losses=real");
 
+/// Tests give it no more rounds: each goes over all rows so far, many times.
+pub(super) const SHORT: usize = 128;
+
 /// A learner from the parameters of `ftrl`.
 pub(crate) fn build(arguments: &Params<'_>) -> Result<Box<dyn crate::Learner>, Error> {
     let (alpha, radius, limit) = (arguments.number("alpha"), arguments.number("radius"), arguments.whole("features"));
     Ok(Box::new(FtrlReal::new(arguments.loss(), alpha, radius, limit as u32)?))
+}
+
+/// A learner from the parameters of `ftl`.
+pub(super) fn build_leader(arguments: &Params<'_>) -> Result<Box<dyn crate::Learner>, Error> {
+    let (radius, limit) = (arguments.number("radius"), arguments.whole("features"));
+    Ok(Box::new(FtrlReal::on_ball(arguments.loss(), radius, limit as u32)?))
 }
 
 impl FtrlReal {
@@ -103,28 +103,57 @@ impl FtrlReal {
     ///
     /// # Errors
     /// When α or the radius is not from 1e-30 to 1e30, the number of features not from 1 to 1000, or
-    /// the loss has kinks, at which Newton steps do not settle.
+    /// the loss neither smooth nor of straight pieces.
     pub fn new(loss: SharedLoss, alpha: f64, radius: f64, features: u32) -> Result<Self, Error> {
         ALPHA.check(alpha)?;
-        RADIUS.check(radius)?;
-        FEATURES.check(features)?;
-        let limit = features as usize;
-        let past = match (loss.kind(), loss.curvature()) {
-            (_, Curvature::Quadratic(curvature)) => {
+        let limit = FEATURES.check(features)? as usize;
+        let past = match loss.curvature() {
+            Curvature::Quadratic(curvature) => {
                 PastLosses::Quadratic { curvature, matrix: vec![0.0; limit * limit], moments: vec![0.0; limit] }
             }
-            (LossKind::Poisson, _) | (_, Curvature::Smooth(_) | Curvature::Strong(_)) => PastLosses::Rows(Vec::new()),
-            _ => {
-                let name = loss.name();
-                return Err(Error::parameter(format!(
-                    "losses=real needs a smooth loss, such as squared, logistic or huber; got {name}: use one of \
-                     these, or losses=linearised"
-                )));
-            }
+            _ => PastLosses::Rows(Vec::new()),
         };
+        Self::held_by(Hold::Tikhonov(alpha), loss, radius, features, past)
+    }
+
+    /// Without a regulariser, on the ball of this radius.
+    ///
+    /// # Errors
+    /// When the radius is not from 1e-30 to 1e30, the number of features not from 1 to 1000, or the loss neither smooth nor
+    /// of straight pieces.
+    ///
+    /// ```
+    /// use onward::optimizer::FtrlReal;
+    /// use onward::{Features, LinearWeights, ScoreLearner};
+    /// let mut leader = FtrlReal::on_ball(onward::loss::parse("absolute")?, 10.0, 1)?;
+    /// let x = Features::new(&[0], &[1.0])?;
+    /// [1.0, 2.0, 9.0].into_iter().for_each(|label| drop(leader.learn_one(x, label, 1.0)));
+    /// // The median.
+    /// assert!((leader.weight(0) - 2.0).abs() < 1e-8);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn on_ball(loss: SharedLoss, radius: f64, features: u32) -> Result<Self, Error> {
+        Self::held_by(Hold::Ball(radius), loss, radius, features, PastLosses::Rows(Vec::new()))
+    }
+
+    fn held_by(hold: Hold, loss: SharedLoss, radius: f64, features: u32, past: PastLosses) -> Result<Self, Error> {
+        RADIUS.check(radius)?;
+        let limit = FEATURES.check(features)? as usize;
+        let is_smooth = !matches!(loss.curvature(), Curvature::Convex | Curvature::None);
+        if !is_smooth && loss.kind() != LossKind::Poisson && !has_kinks(&loss) {
+            let name = loss.name();
+            return Err(Error::parameter(format!(
+                "losses=real needs a loss that is smooth or of straight pieces, such as squared, logistic or absolute; \
+                 got {name}: use one of these, or losses=linearised"
+            )));
+        }
         let (features, weights) = (FeatureIndex::new(limit), Vec::new());
         let (is_beyond, paid, missed) = (false, 0.0, 0.0);
-        Ok(Self { loss, alpha, radius, features, weights, past, is_beyond, paid, missed })
+        Ok(Self { loss, hold, radius, features, weights, past, is_beyond, paid, missed })
+    }
+
+    fn alpha(&self) -> f64 {
+        if let Hold::Tikhonov(alpha) = self.hold { alpha } else { 0.0 }
     }
 
     /// The row by positions, which new features get while there are any.
@@ -150,7 +179,16 @@ impl FtrlReal {
             }
             PastLosses::Rows(rows) => {
                 rows.push(row);
-                self.missed = held(self.missed + self.newton());
+                let missed = if has_kinks(&self.loss) || matches!(self.hold, Hold::Ball(_)) {
+                    let sum = LossSum { rows, loss: &self.loss, hold: self.hold };
+                    let (mut least, gap) = sum.least(&self.weights);
+                    hold(&mut least);
+                    self.weights = least;
+                    gap
+                } else {
+                    self.newton()
+                };
+                self.missed = held(self.missed + missed);
             }
         }
     }
@@ -158,7 +196,7 @@ impl FtrlReal {
     /// The least of the quadratic, and by how much it may be missed.
     fn solve(&mut self) -> f64 {
         let PastLosses::Quadratic { matrix, moments, .. } = &self.past else { return 0.0 };
-        let (d, limit, alpha) = (self.weights.len(), self.features.limit(), self.alpha);
+        let (d, limit, alpha) = (self.weights.len(), self.features.limit(), self.alpha());
         let factor = factor(d, |i, j| matrix[i * limit + j] + if i == j { alpha } else { 0.0 });
         let residual = |w: &[f64]| -> Vec<f64> {
             let row = |i: usize| dot_by_lanes(&matrix[i * limit..][..d], w);
@@ -180,7 +218,7 @@ impl FtrlReal {
     /// Newton's method with halved steps, and by how much it may have missed the least.
     fn newton(&mut self) -> f64 {
         let PastLosses::Rows(rows) = &self.past else { return 0.0 };
-        let (d, alpha, loss) = (self.weights.len(), self.alpha, &self.loss);
+        let (d, alpha, loss) = (self.weights.len(), self.alpha(), &self.loss);
         let value = |w: &[f64]| {
             sum::sum(rows.iter().map(|row| row.weight * loss.value(row.score(w), row.label))) + 0.5 * alpha * squared(w)
         };
@@ -227,6 +265,11 @@ impl FtrlReal {
     }
 }
 
+/// Whether a loss is one of straight pieces.
+fn has_kinks(loss: &SharedLoss) -> bool {
+    loss.kinks(1.0).is_some()
+}
+
 /// ‖v‖², within what sums can hold.
 fn squared(v: &[f64]) -> f64 {
     held(dot_by_lanes(v, v))
@@ -271,7 +314,11 @@ impl ScoreLearner for FtrlReal {
     }
 
     fn describe(&self) -> String {
-        let description = Description::of("ftrl").with(&ALPHA, self.alpha).with(&FEATURES, self.features.limit());
+        let description = match self.hold {
+            Hold::Tikhonov(alpha) => Description::of("ftrl").with(&ALPHA, alpha),
+            Hold::Ball(_) => Description::of("ftl"),
+        };
+        let description = description.with(&FEATURES, self.features.limit());
         description.with(&LOSSES, "real").with(&RADIUS, self.radius).into()
     }
 
@@ -281,7 +328,7 @@ impl ScoreLearner for FtrlReal {
                 "rows had more distinct features than get weights; give a larger number of features",
             );
         }
-        let bound = 0.5 * self.alpha * self.radius * self.radius + self.paid + self.missed;
+        let bound = 0.5 * self.alpha() * self.radius * self.radius + self.paid + self.missed;
         bound_of_sums(Comparator::Ball(self.radius), bound, &[self.paid, self.missed])
     }
 
@@ -399,7 +446,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_or_said() {
         let parse = |name: &str| crate::loss::parse(name).unwrap();
-        assert!(FtrlReal::new(parse("hinge"), 1.0, 1.0, 5).is_err());
+        let linear: SharedLoss = std::sync::Arc::new(crate::loss::LinearLoss);
+        assert!(FtrlReal::new(linear, 1.0, 1.0, 5).is_err());
         assert!(FtrlReal::new(parse("squared"), 0.0, 1.0, 5).is_err());
         assert!(FtrlReal::new(parse("squared"), 1.0, 1.0, 1001).is_err());
         let mut learner = FtrlReal::new(parse("squared"), 1.0, 1.0, 2).unwrap();

@@ -15,6 +15,7 @@ pub mod ftl;
 pub mod ftrl;
 pub mod ftrl_proximal;
 pub mod ftrl_real;
+mod least;
 pub mod lms;
 pub mod mirror_descent;
 pub mod nag;

@@ -255,6 +255,8 @@ pub struct MixtureReport {
     /// What the mixture has paid: its mean loss over all that was learnt, each example weighted by
     /// its importance; NaN before the first.
     pub loss: f64,
+    /// The same on average over the draws, for a mixture that draws one of its experts in each round.
+    pub expected: Option<f64>,
     /// The experts.
     pub experts: Vec<ExpertReport>,
 }

@@ -122,7 +122,12 @@ impl LearnerSpec {
     }
 
     /// All parameters, checked.
-    fn arguments<'a>(&self, loss: &'a TaskLoss, radius: Option<f64>, depth: usize) -> Result<Params<'a>, Error> {
+    pub(crate) fn arguments<'a>(
+        &self,
+        loss: &'a TaskLoss,
+        radius: Option<f64>,
+        depth: usize,
+    ) -> Result<Params<'a>, Error> {
         let mut given = self.given.clone();
         if let Some(radius) = radius.filter(|_| self.has("radius")) {
             given.entry("radius".to_owned()).or_insert_with(|| format!("{radius:?}"));
@@ -133,8 +138,21 @@ impl LearnerSpec {
         Ok(Params { given, loss, learners, is_saved, radius, depth })
     }
 
-    fn has(&self, key: &str) -> bool {
+    /// Whether the learner has a parameter of this name.
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.entry.parameters.iter().any(|parameter| parameter.name == key)
+    }
+
+    /// A parameter as it was given.
+    pub(crate) fn given(&self, key: &str) -> Option<&str> {
+        self.given.get(key).map(String::as_str)
+    }
+
+    /// The same with this value of a parameter.
+    #[must_use]
+    pub(crate) fn with(mut self, key: &str, value: impl ToString) -> Self {
+        self.given.insert(key.to_owned(), value.to_string());
+        self
     }
 
     /// Whether the learner sees features standardised.

@@ -594,6 +594,29 @@ fn predicting_says_what_learning_will_draw() {
     }
 }
 
+/// Σ w_k·ℓ_k of experts that learn alone, by the weights before each round.
+#[test]
+fn what_is_paid_on_average_over_draws_is_apart_from_their_luck() {
+    let loss = loss::parse("logistic").unwrap();
+    let mut drawing = build("hedge:learners=nag+ogd,predict=draw,seed=7", &loss);
+    let mut alone = [build("nag", &loss), build("ogd", &loss)];
+    let (mut random, mut expected, mut paid) = (Random(12), 0.0, 0.0);
+    for _ in 0..300 {
+        let x = [1.0, random.between(-1.0, 1.0) as f32];
+        let x = Features::new(&[0, 1], &x).unwrap();
+        let label = if random.uniform() < 0.7 { 1.0 } else { -1.0 };
+        let weights: Vec<f64> = drawing.mixture().unwrap().experts.iter().map(|expert| expert.weight).collect();
+        paid += loss.value(drawing.learn_one(x, label, 1.0), label);
+        for (learner, weight) in alone.iter_mut().zip(weights) {
+            expected += weight * loss.value(learner.learn_one(x, label, 1.0), label);
+        }
+    }
+    let mixed = drawing.mixture().unwrap();
+    assert!((mixed.expected.unwrap() * 300.0 - expected).abs() < 1e-10);
+    assert!((mixed.loss * 300.0 - paid).abs() < 1e-10 && (paid - expected).abs() > 1e-3);
+    assert_eq!(build("hedge:learners=nag+ogd", &loss).mixture().unwrap().expected, None);
+}
+
 #[test]
 fn a_mixture_follows_the_expert_that_is_best() {
     let loss = loss::parse("squared").unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Where onward-data words its settings for the command line.
 const DOOR: &str = "command_line.rs";
 
-const COMMANDS: [&str; 8] = ["learn", "compare", "predict", "show", "inspect", "convert", "list", "plan"];
+const COMMANDS: [&str; 9] = ["learn", "compare", "play", "predict", "show", "inspect", "convert", "list", "plan"];
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

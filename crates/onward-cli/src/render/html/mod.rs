@@ -1,15 +1,16 @@
 //! The page of a report: one HTML file that needs no network. The charts stand in it as SVG, and what
 //! `page.js` reads out under the pointer as JSON.
 
-use onward_engine::{BestInHindsight, HindsightReport, Report, Timing};
+use onward_engine::{BestInHindsight, GameReport, HindsightReport, Report, Timing};
 use serde_json::{Value, json};
 
 use super::chart::{self, Chart};
 use super::scene::Scene;
 use super::svg::{self, Drawing, escaped};
+use super::text::guarantee;
 use super::text::skill::order_in_words;
 use super::text::table::{self, ResultTable};
-use super::text::{class_in_words, duration, grouped, number, task_name};
+use super::text::{class_in_words, duration, game, grouped, number, task_name};
 use super::write;
 
 const PAGE_RULES: &str = include_str!("page.css");
@@ -37,7 +38,8 @@ pub(crate) fn page(report: &Report) -> String {
         svg::colour_rules(true)
     ));
     add(format_args!("<h1>{}</h1>\n{}", escaped(&title), facts(report)));
-    add(format_args!("<h2>Results</h2>\n<p>{RESULTS}</p>\n{}", results(&table::of(report))));
+    let meaning = if report.game().is_some() { PLAYED } else { RESULTS };
+    add(format_args!("<h2>Results</h2>\n<p>{meaning}</p>\n{}", results(&table::of(report))));
     let mut data = Vec::new();
     for chart in chart::charts(report) {
         let (section, views) = section(&chart, report);
@@ -55,6 +57,9 @@ pub(crate) fn page(report: &Report) -> String {
 /// How to read the table.
 const RESULTS: &str = "Sequential risk: the mean loss, each example predicted before its label was seen and learnt from afterwards. Online constant: the mean loss of predicting by the labels so far, without features. No change: that of predicting by the label before. Best constant: the least mean loss of a predictor that ignores the features, with all labels known.";
 
+/// How to read the table of a game.
+const PLAYED: &str = "Each player declares a point before it sees the row, and pays its loss. Best fixed point: the one that pays least in all rounds together. Regret: what a player paid more.";
+
 fn title(report: &Report) -> String {
     // Where they lie is said below.
     let inputs: Vec<&str> = report.stream().inputs.iter().filter_map(|path| path.rsplit(['/', '\\']).next()).collect();
@@ -65,12 +70,37 @@ fn title(report: &Report) -> String {
     };
     match report.learners() {
         [one] => format!("{} on {data}", one.name()),
+        learners if report.game().is_some() => format!("{} players of {data}", learners.len()),
         learners => format!("{} learners, one pass over {data}", learners.len()),
     }
 }
 
 /// What was run, and on what.
 fn facts(report: &Report) -> String {
+    let rows = match report.game() {
+        Some(game) => facts_of_game(report, game),
+        None => facts_of_run(report),
+    };
+    let rows: String =
+        rows.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", escaped(value))).collect();
+    format!("<dl>\n{rows}</dl>\n")
+}
+
+fn facts_of_game(report: &Report, game: &GameReport) -> Vec<(&'static str, String)> {
+    let stream = report.stream();
+    let mut rows = vec![
+        ("data", format!("{} ({})", stream.inputs.join(", "), stream.format)),
+        ("game", game::played(report, game)),
+        ("rounds", grouped(stream.examples)),
+        ("comparators", guarantee::sized(&game.comparator, Some(game.radius))),
+    ];
+    rows.extend(game.best.as_ref().map(|best| ("best fixed point", game::point(game, &best.point))));
+    rows.push(("time", duration(report.timing().seconds)));
+    rows.push(("version", format!("onward {}", stream.onward)));
+    rows
+}
+
+fn facts_of_run(report: &Report) -> Vec<(&'static str, String)> {
     let stream = report.stream();
     let mut examples = grouped(stream.examples);
     for (count, what) in
@@ -92,9 +122,7 @@ fn facts(report: &Report) -> String {
     rows.extend(stream.hindsight.as_ref().map(|it| ("best in hindsight", hindsight(it, report.timing()))));
     rows.push(("time", duration(report.timing().seconds)));
     rows.push(("version", format!("onward {}", stream.onward)));
-    let rows: String =
-        rows.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", escaped(value))).collect();
-    format!("<dl>\n{rows}</dl>\n")
+    rows
 }
 
 /// The best fixed predictor.
@@ -132,8 +160,9 @@ fn results(table: &ResultTable) -> String {
     let notes = match notes.as_str() {
         "" => String::new(),
         notes => format!(
-            "<p>Guarantees bound the regret per example; the numbers in brackets name the comparators:</p>\n<ol \
-             class=\"notes\">\n{notes}</ol>\n"
+            "<p>Guarantees bound the {}; the numbers in brackets name the comparators:</p>\n<ol \
+             class=\"notes\">\n{notes}</ol>\n",
+            table.bounded
         ),
     };
     format!(

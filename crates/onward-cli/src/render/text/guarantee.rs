@@ -76,7 +76,7 @@ pub(super) fn link(stream: &StreamReport) -> InverseLink {
 }
 
 /// A class in words, with the radius for the word `radius`.
-pub(super) fn sized(description: &str, radius: Option<f64>) -> String {
+pub(crate) fn sized(description: &str, radius: Option<f64>) -> String {
     radius
         .map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(rounded(radius, DIGITS))))
 }

@@ -1,5 +1,6 @@
 //! Text for people, and the numbers in it.
 
+pub(crate) mod game;
 pub(crate) mod guarantee;
 pub(crate) mod inspection;
 pub(crate) mod plan;
@@ -90,6 +91,7 @@ pub(crate) fn task_name(task: TaskKind) -> &'static str {
         TaskKind::Binary => "binary",
         TaskKind::Regression => "regression",
         TaskKind::Classes => "classes",
+        TaskKind::Game => "game",
     }
 }
 

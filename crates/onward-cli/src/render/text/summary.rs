@@ -32,6 +32,7 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
     let metrics = MetricsReport { r2: None, ..learner.metrics.clone() };
     measures(&mut text, stream, &metrics, learner.mistakes, learner.kappa_temporal);
     skill::label_order(&mut text, stream, learner);
+    say_expected(&mut text, learner, risk);
     say_best_lane(&mut text, learner);
     if let Some(updates) = learner.updates {
         let is_bounded = learner.own_guarantee().is_some_and(|own| own.bound_per_round.is_some());
@@ -135,6 +136,16 @@ fn measures(
         let error = metrics.auc_error.unwrap_or(0.0);
         row(text, "AUC", &format!("{auc:.4}"), &format!("± {error:.1e}, from a streaming histogram"));
     }
+}
+
+/// What drawing experts costs on average, and the luck of the draws.
+fn say_expected(text: &mut String, learner: &LearnerReport, risk: f64) {
+    let Some(expected) = learner.expected_loss else { return };
+    let luck = match risk - expected {
+        luck if luck < 0.0 => format!("saved {}", number(-luck)),
+        luck => format!("cost {}", number(luck)),
+    };
+    row(text, "expected loss", &number(expected), &format!("mean loss on average over the draws; their luck {luck}"));
 }
 
 /// The lane that would have paid least alone.

@@ -1,6 +1,7 @@
 //! The table of what learners paid: for the terminal and for the page.
 
-use onward_engine::{GuaranteeReport, LearnerReport, Report, StreamReport, TaskKind};
+use onward::loss::InverseLink;
+use onward_engine::{GuaranteeReport, LearnerReport, Report, TaskKind};
 
 use super::guarantee::{class, foremost, link, most};
 use super::{above, number};
@@ -10,12 +11,14 @@ pub(crate) struct ResultTable {
     pub(crate) head: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
+    /// What guarantees bound.
+    pub(crate) bounded: &'static str,
     /// What the regret is, where there is one.
-    regret: Option<String>,
+    pub(super) regret: Option<String>,
 }
 
 /// What stands where there is nothing to say.
-const NOTHING: &str = "–";
+pub(super) const NOTHING: &str = "–";
 
 /// A measure beside the loss: its title, its value, and how that is written.
 type Measure = (&'static str, fn(&LearnerReport) -> Option<f64>, fn(f64) -> String);
@@ -28,6 +31,9 @@ const REGRESSION: &[Measure] = &[("RMSE", |learner| learner.metrics.rmse, number
 
 /// The table of a report.
 pub(crate) fn of(report: &Report) -> ResultTable {
+    if let Some(game) = report.game() {
+        return super::game::table(report, game);
+    }
     let stream = report.stream();
     let mut learners: Vec<&LearnerReport> = report.learners().iter().collect();
     let risk = |learner: &LearnerReport| learner.sequential_risk.unwrap_or(f64::INFINITY);
@@ -54,8 +60,10 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         let mut row = vec![learner.name().to_owned(), shown(learner.sequential_risk), ratio(risk(learner), one)];
         row.extend(measures.iter().map(|(_, value, text)| value(learner).map_or_else(|| NOTHING.to_owned(), text)));
         row.extend(has_regret.then(|| shown(learner.regret_per_round)));
-        row.push(notes.cell(learner.own_guarantee(), stream, risk(learner)));
-        row.push(notes.cell(foremost(learner), stream, risk(learner)));
+        for guarantee in [learner.own_guarantee(), foremost(learner)] {
+            let bound = guarantee.and_then(|it| Some(it.bound_per_round?.min(most(it, stream, risk(learner)))));
+            row.push(notes.cell(guarantee, bound, link(stream)));
+        }
         row.push(format!("{:.2}", learner.timing.seconds));
         rows.push(row);
     }
@@ -75,26 +83,16 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         }
     }
     let regret = has_regret.then(|| meaning_of_regret(hindsight.and_then(|it| it.mistakes_per_round)));
-    ResultTable { head, rows, notes: notes.0, regret }
+    ResultTable { head, rows, notes: notes.0, bounded: "regret per example", regret }
 }
 
 impl ResultTable {
     /// As text: names to the left, figures to the right.
     pub(crate) fn text(&self) -> String {
-        let lines = || std::iter::once(&self.head).chain(&self.rows);
-        let width = |at: usize| lines().map(|line| line[at].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
-        let mut text = String::new();
-        for line in lines() {
-            let cells = line.iter().zip(&widths).enumerate().map(|(at, (cell, &width))| match at {
-                0 => format!("{cell:width$}"),
-                _ => format!("  {cell:>width$}"),
-            });
-            text.push_str(cells.collect::<String>().trim_end());
-            text.push('\n');
-        }
+        let lines: Vec<Vec<String>> = std::iter::once(&self.head).chain(&self.rows).cloned().collect();
+        let mut text = aligned(&lines);
         if !self.notes.is_empty() {
-            text.push_str("\nGuarantees bound the regret per example:\n");
+            text.push_str(&format!("\nGuarantees bound the {}:\n", self.bounded));
         }
         for (at, note) in self.notes.iter().enumerate() {
             text.push_str(&format!("[{}] {note}\n", at + 1));
@@ -102,6 +100,23 @@ impl ResultTable {
         self.regret.iter().for_each(|regret| text.push_str(&format!("{regret}\n")));
         text
     }
+}
+
+/// Lines of cells: the first to the left, the others to the right.
+pub(super) fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |at: usize| lines.iter().filter_map(|line| line.get(at)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells = line.iter().zip(&widths).enumerate().map(|(at, (cell, &width))| match at {
+            0 => format!("{cell:width$}"),
+            _ => format!("  {cell:>width$}"),
+        });
+        text.push_str(cells.collect::<String>().trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 fn meaning_of_regret(mistakes: Option<f64>) -> String {
@@ -118,17 +133,19 @@ fn meaning_of_regret(mistakes: Option<f64>) -> String {
 
 /// What is said below the table, each thing once.
 #[derive(Default)]
-struct Notes(Vec<String>);
+pub(super) struct Notes(pub(super) Vec<String>);
 
 impl Notes {
-    /// A guarantee, with the number of the note that says against what, or why there is none.
-    fn cell(&mut self, guarantee: Option<&GuaranteeReport>, stream: &StreamReport, risk: f64) -> String {
+    /// The bound of a guarantee, with the number of the note that says against what, or why there is none.
+    pub(super) fn cell(
+        &mut self,
+        guarantee: Option<&GuaranteeReport>,
+        bound: Option<f64>,
+        link: InverseLink,
+    ) -> String {
         let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
-        let (value, note) = match guarantee.bound_per_round {
-            Some(bound) => {
-                let most = most(guarantee, stream, risk);
-                (above(bound.min(most)), format!("against {}", class(guarantee, link(stream))))
-            }
+        let (value, note) = match bound {
+            Some(bound) => (above(bound), format!("against {}", class(guarantee, link))),
             None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
         };
         let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {

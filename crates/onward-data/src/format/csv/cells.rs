@@ -94,18 +94,26 @@ pub(crate) fn header(bytes: &[u8], delimiter: u8) -> Result<Vec<String>> {
     if let Some(at) = invalid_utf8(bytes, 0) {
         return Err(not_utf8(&bytes[..(at + 4).min(bytes.len())]));
     }
-    let mut reader = CellReader::new(delimiter);
     let mut names = Vec::new();
-    let mut at = 0;
-    loop {
-        let found = reader.read(bytes, at)?;
-        names.push(match found.cell.trim_ascii() {
+    each_cell(bytes, delimiter, |cell| {
+        names.push(match cell.trim_ascii() {
             b"" => unnamed(names.len()),
             name => String::from_utf8_lossy(name).into_owned(),
         });
+    })?;
+    Ok(names)
+}
+
+/// Calls `cell` with the text of each cell of the first record of `bytes`, however many there are.
+pub(crate) fn each_cell(bytes: &[u8], delimiter: u8, mut cell: impl FnMut(&[u8])) -> Result {
+    let mut reader = CellReader::new(delimiter);
+    let mut at = 0;
+    loop {
+        let found = reader.read(bytes, at)?;
+        cell(found.cell);
         at = found.next;
         if found.is_last {
-            return Ok(names);
+            return Ok(());
         }
     }
 }

@@ -499,7 +499,7 @@ impl ScoreLearner for Auto {
             weight,
             loss: paid / total,
         });
-        Some(MixtureReport { loss: self.mixture.paid() / total, experts: experts.collect() })
+        Some(MixtureReport { loss: self.mixture.paid() / total, expected: None, experts: experts.collect() })
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

@@ -142,6 +142,19 @@ fn log_sum(logarithms: impl Iterator<Item = f64> + Clone) -> f64 {
     most + libm::log(logarithms.map(|x| libm::exp(x - most)).sum())
 }
 
+/// The expert that a number from 0 to 1 draws by weight.
+pub(crate) fn draw(weights: &[f64], uniform: f64) -> usize {
+    let mut left = uniform;
+    for (expert, &weight) in weights.iter().enumerate() {
+        if left < weight {
+            return expert;
+        }
+        left -= weight;
+    }
+    // The weights sum to 1 but for rounding.
+    weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
+}
+
 pub(crate) fn least(losses: &[f64]) -> f64 {
     losses.iter().copied().fold(f64::INFINITY, f64::min)
 }

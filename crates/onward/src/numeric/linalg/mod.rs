@@ -1,5 +1,6 @@
 //! Dense vectors and matrices.
 
+pub(crate) mod ball;
 pub(crate) mod cholesky;
 pub(crate) mod eigen;
 mod rotation;

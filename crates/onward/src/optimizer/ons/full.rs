@@ -1,14 +1,19 @@
 //! The full matrix of the online Newton step, for the first features that appear.
 
 use super::diagonal::Diagonal;
+use super::simplex;
+use crate::domain::Domain;
+use crate::numeric::linalg::ball::least_on_ball;
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::vector::dot_in_order;
+use crate::optimizer::BEYOND;
 use crate::optimizer::prelude::*;
 use crate::storage::feature_index::FeatureIndex;
 
-/// M in full for up to `limit` features; those that appear later have a diagonal of their own.
+/// M in full for up to `limit` features; on the ball, those that appear later have a diagonal of their own.
 #[derive(Debug, Clone)]
 pub(super) struct Full {
+    domain: Domain,
     radius: f64,
     epsilon: f64,
     features: FeatureIndex,
@@ -19,17 +24,14 @@ pub(super) struct Full {
     has_beyond: bool,
     /// Whether all projections were found.
     is_sound: bool,
+    /// Σ of what projections on the simplex may have missed.
+    pub(super) missed: f64,
 }
-
-/// Newton steps for a projection, at most; it takes a handful.
-const STEPS: usize = 100;
-
-/// ‖w‖ is this near U after a projection.
-const TOLERANCE: f64 = 1e-12;
 
 impl Full {
     pub(super) fn new(radius: f64, epsilon: f64, limit: usize) -> Self {
         Self {
+            domain: Domain::Ball(radius),
             radius,
             epsilon,
             features: FeatureIndex::new(limit),
@@ -38,12 +40,33 @@ impl Full {
             beyond: Diagonal::new(radius, epsilon),
             has_beyond: false,
             is_sound: true,
+            missed: 0.0,
+        }
+    }
+
+    /// From the centre of a simplex.
+    pub(super) fn on_simplex(radius: f64, dimension: u32, epsilon: f64) -> Self {
+        let domain = Domain::Simplex { radius, dimension };
+        let mut full = Self { domain, ..Self::new(radius, epsilon, dimension as usize) };
+        for index in 0..dimension {
+            full.features.number(index);
+        }
+        full.weights = vec![radius / f64::from(dimension); full.features.len()];
+        full.grow();
+        full
+    }
+
+    /// Gives the features that are new their rows.
+    fn grow(&mut self) {
+        while self.matrix.size < self.features.len() {
+            self.matrix.grow(std::iter::repeat_n(0.0, self.matrix.size).chain([self.epsilon.sqrt()]));
         }
     }
 
     /// Why the bound does not hold, if so.
     pub(super) fn objection(&self) -> Option<String> {
         match (self.has_beyond, self.is_sound) {
+            (true, _) if matches!(self.domain, Domain::Simplex { .. }) => Some(BEYOND.to_owned()),
             (true, _) => Some(format!(
                 "there are more features than limit={}; the others have a diagonal matrix",
                 self.features.limit()
@@ -71,13 +94,13 @@ impl Full {
         }
         if let (false, Ok(rest)) = (rest.0.is_empty(), Features::new(&rest.0, &rest.1)) {
             self.has_beyond = true;
-            self.beyond.step(slope, growth, rest);
+            if let Domain::Ball(_) = self.domain {
+                self.beyond.step(slope, growth, rest);
+            }
         }
         let size = self.features.len();
         self.weights.resize(size, 0.0);
-        while self.matrix.size < size {
-            self.matrix.grow(std::iter::repeat_n(0.0, self.matrix.size).chain([self.epsilon.sqrt()]));
-        }
+        self.grow();
         let dense = |factor: f64| {
             let mut dense = vec![0.0; size];
             row.iter().for_each(|&(number, value)| dense[number] = factor * value);
@@ -91,20 +114,35 @@ impl Full {
         self.matrix.solve_lower(&mut direction, dot_in_order);
         let square = dot_in_order(&direction, &direction);
         self.matrix.solve_upper(&mut direction);
-        self.weights.iter_mut().zip(&direction).for_each(|(weight, entry)| *weight -= entry);
-        self.project();
+        match self.domain {
+            Domain::Simplex { .. } => self.move_on_simplex(&direction),
+            _ => {
+                self.weights.iter_mut().zip(&direction).for_each(|(weight, entry)| *weight -= entry);
+                self.project();
+            }
+        }
         square.min(f64::MAX)
     }
 
-    /// The point of the ball that is nearest in the norm of M: w = (M + λI)⁻¹Mw', with the λ ≥ 0 at which
-    /// ‖w‖ = U. As a function of λ, 1/‖w‖ is concave and nearly straight: Newton's steps come from the
-    /// left and are few, of O(d³) each.
+    /// w − step, and from there to the nearest point of the simplex.
+    fn move_on_simplex(&mut self, step: &[f64]) {
+        let target: Vec<f64> = self.weights.iter().zip(step).map(|(weight, step)| weight - step).collect();
+        let (nearest, missed) = simplex::nearest(&self.matrix, &target, &self.weights, self.radius);
+        self.is_sound &= missed.is_finite();
+        if missed.is_finite() {
+            self.weights = nearest;
+            self.missed = (self.missed + missed).min(f64::MAX);
+        }
+    }
+
+    /// The point of the ball that is nearest in the norm of M: with the least ½wᵀMw − ⟨Mw', w⟩.
     fn project(&mut self) {
         let size = norm(&self.weights);
         if size <= self.radius {
             return;
         }
-        match self.nearest() {
+        let target = self.matrix.product(&self.weights);
+        match least_on_ball(self.matrix.size, |i, j| self.matrix.entry(i, j), &target, self.radius) {
             Some(nearest) => self.weights = nearest,
             None => {
                 self.is_sound = false;
@@ -115,34 +153,12 @@ impl Full {
         }
     }
 
-    fn nearest(&self) -> Option<Vec<f64>> {
-        let target = self.matrix.product(&self.weights);
-        let mut lambda = 0.0;
-        for _ in 0..STEPS {
-            let entry = |i: usize, j: usize| self.matrix.entry(i, j) + if i == j { lambda } else { 0.0 };
-            let shifted = Cholesky::of(self.matrix.size, entry, dot_in_order, positive_root)?;
-            let mut point = target.clone();
-            shifted.solve_lower(&mut point, dot_in_order);
-            shifted.solve_upper(&mut point);
-            let size = norm(&point);
-            if !size.is_finite() {
-                return None;
-            }
-            if size <= self.radius * (1.0 + TOLERANCE) {
-                let factor = (self.radius / size).min(1.0);
-                point.iter_mut().for_each(|entry| *entry *= factor);
-                return Some(point);
-            }
-            shifted.solve_lower(&mut point, dot_in_order);
-            let ratio = size / norm(&point);
-            lambda += ratio * ratio * (size - self.radius) / self.radius;
-        }
-        None
-    }
-
     pub(super) fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.beyond.persist(archive)?;
         visit_fields!(archive.flag(self.has_beyond, self.is_sound));
+        if let Domain::Simplex { .. } = self.domain {
+            archive.number("missed", &mut self.missed)?;
+        }
         archive.part("full", |archive| {
             self.features.persist(archive)?;
             archive.column_of(self.features.len(), "weight", &mut self.weights)?;
@@ -153,9 +169,4 @@ impl Full {
 
 pub(super) fn norm(v: &[f64]) -> f64 {
     dot_in_order(v, v).sqrt()
-}
-
-/// The root of what is left of a diagonal entry, if the matrix is positive definite.
-pub(super) fn positive_root(rest: f64, _diagonal: f64) -> Option<f64> {
-    (rest > 0.0).then(|| rest.sqrt())
 }

@@ -1,15 +1,17 @@
 //! The online Newton step (Hazan, Agarwal, Kale 2007).
 //!
 //! M_t = M_{t−1} + γ_t z_t z_tᵀ from M_0 = ε·I, w' = w_t − M_t⁻¹ z_t, and w_{t+1} is the point of the ball
-//! ‖w‖₂ ≤ U that is nearest to w' in the norm of M_t. (The textbook's A is M/γ, with γ_t = γ in all rounds.)
+//! ‖w‖₂ ≤ U (or of the simplex w_i ≥ 0, Σw_i = U) that is nearest to w' in the norm of M_t. (The textbook's A is M/γ, with
+//! γ_t = γ in all rounds.)
 //!
-//! **Guarantee** of the full form, for every ‖u‖₂ ≤ U, when each loss curves along its gradient:
+//! **Guarantee** of the full form, for every u of the domain, when each loss curves along its gradient:
 //! ℓ_t(w_t) − ℓ_t(u) ≤ ⟨z_t, w_t − u⟩ − ½γ_t⟨z_t, w_t − u⟩². As the projection does not come farther from u in the
 //! norm of M_t, ⟨z_t, w_t − u⟩ ≤ ½z_tᵀM_t⁻¹z_t + ½‖w_t − u‖²_{M_t} − ½‖w_{t+1} − u‖²_{M_t}. In the sum, what
 //! M_t has gained over M_{t−1} is ½γ_t⟨z_t, w_t − u⟩²: the curvature pays it. As w_1 = 0,
 //!
-//! R_T(u) ≤ ½εU² + ½ Σ z_tᵀM_t⁻¹z_t,
+//! R_T(u) ≤ ½εU² + ½ Σ z_tᵀM_t⁻¹z_t
 //!
+//! (on the simplex, where w_1 is its centre, ½ε(1 − 1/d)U², and what projections may have missed, see `simplex.rs`),
 //! for any γ_t ≥ 0 with that property, which may differ from round to round. (With γ it is
 //! (1/(2γ))Σz_tᵀA_t⁻¹z_t + (γ/2)ε_A‖u‖²; the often quoted 5(1/α + GD)d ln T is 0 at T = 1, when there can be
 //! regret.) It grows with d ln T.
@@ -22,7 +24,7 @@
 //! G ends the guarantee. Other losses have no such γ_t: steps are made with 1/(8‖z_t‖D), without a bound.
 //!
 //! **Forms and their cost**: `full` takes O(d²) per round, and O(d³) when the step leaves the ball, which is
-//! brought back by solving ‖(M + λI)⁻¹Mw'‖ = U for λ. It is for the first `limit` features that appear (128);
+//! brought back by solving ‖(M + λI)⁻¹Mw'‖ = U for λ; the same in every round on the simplex. It is for the first `limit` features that appear (128);
 //! those that come later get the diagonal form, with a ball of their own, and the guarantee ends there.
 //! `diagonal` takes O(non-zeros), `sketched` O(rank·d): M without its other entries is not what the
 //! proof needs, they have no bound of their own, and they project by scaling.
@@ -30,16 +32,19 @@
 mod curve;
 mod diagonal;
 mod full;
+mod simplex;
 mod sketched;
 
 pub use curve::KnownCurvature;
 
+use crate::optimizer::ogd::beyond;
 use crate::optimizer::prelude::*;
 use curve::AllowedScores;
 use diagonal::Diagonal;
 use full::Full;
 use sketched::Sketched;
 
+use crate::domain::{BALL, Domain, SIMPLEX};
 use crate::loss::{Curvature, LossKind};
 use crate::numeric::sum;
 
@@ -61,7 +66,7 @@ enum Matrix {
     Sketched(Sketched),
 }
 
-/// The online Newton step on an L2 ball.
+/// The online Newton step on an L2 ball or a simplex.
 ///
 /// ```
 /// use onward::optimizer::ons::{KnownCurvature, OnsForm, Ons};
@@ -76,6 +81,7 @@ enum Matrix {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Ons {
+    domain: Domain,
     radius: f64,
     epsilon: f64,
     curve: KnownCurvature,
@@ -96,17 +102,45 @@ impl Ons {
     /// When the radius, ε, α or G is not from 1e-30 to 1e30, the limit not from 1 to 2048, or the rank not
     /// from 1 to 512.
     pub fn new(form: OnsForm, radius: f64, epsilon: f64, curve: KnownCurvature) -> Result<Self, Error> {
-        RADIUS.check(radius)?;
-        EPSILON.check(epsilon)?;
-        let (alpha, gradient) = curve.given();
-        alpha.map(|alpha| ALPHA.check(alpha)).transpose()?;
-        gradient.map(|gradient| GRADIENT.check(gradient)).transpose()?;
         let matrix = match form {
             OnsForm::Full(limit) => Matrix::Full(Box::new(Full::new(radius, epsilon, LIMIT.check(limit)?))),
             OnsForm::Diagonal => Matrix::Diagonal(Diagonal::new(radius, epsilon)),
             OnsForm::Sketched(rank) => Matrix::Sketched(Sketched::new(radius, epsilon, RANK.check(rank)?)),
         };
-        Ok(Self { radius, epsilon, curve, form, matrix, paid: 0.0, has_exceeded: false, score: 0.0 })
+        Self::with_matrix(Domain::Ball(radius), radius, epsilon, curve, form, matrix)
+    }
+
+    /// On the simplex w_i ≥ 0, Σw_i = radius of this many coordinates, with the full matrix.
+    ///
+    /// # Errors
+    /// When the radius, ε, α or G is not from 1e-30 to 1e30, or the dimension not from 1 to 2048.
+    pub fn on_simplex(radius: f64, dimension: u32, epsilon: f64, curve: KnownCurvature) -> Result<Self, Error> {
+        DIMENSION.check(dimension)?;
+        let (domain, form) = (Domain::Simplex { radius, dimension }, OnsForm::Full(dimension as usize));
+        let matrix = Matrix::Full(Box::new(Full::on_simplex(radius, dimension, epsilon)));
+        Self::with_matrix(domain, radius, epsilon, curve, form, matrix)
+    }
+
+    fn with_matrix(
+        domain: Domain,
+        radius: f64,
+        epsilon: f64,
+        curve: KnownCurvature,
+        form: OnsForm,
+        matrix: Matrix,
+    ) -> Result<Self, Error> {
+        RADIUS.check(radius)?;
+        EPSILON.check(epsilon)?;
+        let (alpha, gradient) = curve.given();
+        alpha.map(|alpha| ALPHA.check(alpha)).transpose()?;
+        gradient.map(|gradient| GRADIENT.check(gradient)).transpose()?;
+        Ok(Self { domain, radius, epsilon, curve, form, matrix, paid: 0.0, has_exceeded: false, score: 0.0 })
+    }
+
+    /// The largest ‖u − w_1‖².
+    fn reach(&self) -> f64 {
+        let size = self.domain.reach(1.0).unwrap_or(self.radius);
+        size * size
     }
 
     /// The textbook's M_0 = γε_A·I for α and G on the ball of this radius: 1/(γD²).
@@ -192,8 +226,9 @@ impl Optimizer for Ons {
         match self.objection() {
             Some(reason) => Guarantee::missing(reason),
             None => {
-                let bound = 0.5 * self.epsilon * self.radius * self.radius + 0.5 * self.paid;
-                Guarantee::own(Comparator::Ball(self.radius), bound)
+                let missed = if let Matrix::Full(full) = &self.matrix { full.missed } else { 0.0 };
+                let bound = 0.5 * self.epsilon * self.reach() + 0.5 * self.paid + missed;
+                Guarantee::own(self.domain.comparator(self.radius), bound)
             }
         }
     }
@@ -201,8 +236,9 @@ impl Optimizer for Ons {
     fn describe(&self) -> String {
         let (alpha, gradient) = self.curve.given();
         let ons = Description::of("ons").with_optional(&ALPHA, alpha).with_optional(&GRADIENT, gradient);
-        let ons = ons.with(&EPSILON, self.epsilon);
+        let ons = self.domain.describe(ons.with(&EPSILON, self.epsilon), &DOMAIN);
         let ons = match self.form {
+            OnsForm::Full(_) if matches!(self.domain, Domain::Simplex { .. }) => ons,
             OnsForm::Full(limit) => ons.with(&FORM, "full").with(&LIMIT, limit),
             OnsForm::Diagonal => ons.with(&FORM, "diagonal"),
             OnsForm::Sketched(rank) => ons.with(&FORM, "sketched").with(&RANK, rank),
@@ -248,7 +284,13 @@ fn build(arguments: &Params<'_>) -> Result<Ons, Error> {
         KnownCurvature::Bounded { alpha, gradient } => Ons::textbook_epsilon(radius, alpha, gradient),
         _ => 1.0,
     });
-    Ons::new(form, radius, epsilon, curve)
+    match arguments.text("domain") {
+        "ball" => Ons::new(form, radius, epsilon, curve),
+        _ if !arguments.is_given("dimension") => {
+            Err(Error::parameter("domain=simplex needs the number of features; give it as dimension=100"))
+        }
+        _ => Ons::on_simplex(radius, arguments.whole("dimension") as u32, epsilon, curve),
+    }
 }
 
 /// What the theorem says beforehand: ½Σz_tᵀM_t⁻¹z_t ≤ ½ρ·Σ γ_t z_tᵀM_t⁻¹z_t ≤ ½ρ·d·ln(1 + bTX²/(dε)), where ρ
@@ -256,6 +298,9 @@ fn build(arguments: &Params<'_>) -> Result<Ons, Error> {
 fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
     if let Some(reason) = ons.objection() {
         return Guarantee::missing(reason);
+    }
+    if let Some(none) = beyond(ons.domain, scales) {
+        return none;
     }
     if matches!(ons.form, OnsForm::Full(limit) if scales.dimension > limit as f64) {
         return Guarantee::missing("the stream has more features than limit; the others have a diagonal matrix");
@@ -294,9 +339,9 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
     };
     let (dimension, epsilon) = (scales.dimension, ons.epsilon);
     let logarithm = libm::log1p(gain * scales.rounds / (dimension * epsilon));
-    let bound = 0.5 * epsilon * ons.radius * ons.radius + 0.5 * inverse * dimension * logarithm;
+    let bound = 0.5 * epsilon * ons.reach() + 0.5 * inverse * dimension * logarithm;
     match bound.is_finite() {
-        true => Guarantee::own(Comparator::Ball(ons.radius), bound),
+        true => Guarantee::own(ons.domain.comparator(ons.radius), bound),
         false => Guarantee::missing("the loss hardly curves at the ends of the ball; use a smaller radius"),
     }
 }
@@ -304,12 +349,21 @@ fn promise(ons: &Ons, loss: &dyn Loss, scales: &ProblemBounds) -> Guarantee {
 /// Why there may be none on some streams.
 const OBJECTIONS: &[&str] = &[OF_LOSSES, "a projection could not be computed"];
 
+const DOMAIN: ParameterDescriptor = words("domain", &[BALL, SIMPLEX]).meaning("domain of the weights").quiet();
+
+/// Each round solves systems of this size.
+const DIMENSION: ParameterDescriptor = whole("dimension", 1..=2048)
+    .default("1")
+    .meaning("number of features: only indices below it have weights")
+    .only_with("domain=simplex");
+
 const FORM: ParameterDescriptor =
     words("form", &[("full", "all of it"), ("diagonal", "its diagonal"), ("sketched", "its main directions")])
-        .meaning("which part of the matrix is kept");
+        .meaning("which part of the matrix is kept")
+        .unless("domain=simplex");
 
 const RADIUS: ParameterDescriptor = positive("radius").default("10").meaning(
-    "radius of the ball; the radius of the \
+    "radius of the domain; the radius of the \
         run replaces this default",
 );
 
@@ -328,8 +382,10 @@ const GRADIENT: ParameterDescriptor = positive("gradient")
     .only_with("alpha")
     .quiet();
 
-const LIMIT: ParameterDescriptor =
-    whole("limit", 1..=2048).default("128").meaning("largest number of features in the matrix").only_with("form=full");
+const LIMIT: ParameterDescriptor = whole("limit", 1..=2048)
+    .default("128")
+    .meaning("largest number of features in the matrix")
+    .only_with("form=full and domain=ball");
 
 const RANK: ParameterDescriptor =
     whole("rank", 1..=512).default("10").meaning("number of directions").only_with("form=sketched");
@@ -339,10 +395,11 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     name: "ons",
     summary: "the online Newton step, for curved losses and few features (Hazan, Agarwal, Kale)",
     losses: Losses::Convex,
-    parameters: &[FORM, RADIUS, EPSILON, ALPHA, GRADIENT, LIMIT, RANK, STANDARDISE],
+    parameters: &[FORM, RADIUS, DOMAIN, DIMENSION, EPSILON, ALPHA, GRADIENT, LIMIT, RANK, STANDARDISE],
     promises: &[
         Promise::sometimes("", OBJECTIONS).within(Comparator::Ball(10.0)),
         Promise::sometimes("radius=1", OBJECTIONS).within(Comparator::Ball(1.0)),
+        Promise::sometimes("dimension=10,domain=simplex,radius=1", OBJECTIONS).within(Comparator::Simplex(1.0)),
         Promise::never("form=diagonal", OF_FORMS),
         Promise::never("form=sketched,rank=3", OF_FORMS),
         Promise::other("alpha=0.1,gradient=300,limit=64"),

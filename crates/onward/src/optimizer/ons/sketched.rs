@@ -5,8 +5,9 @@
 //! σ_m² of direction m + 1 is taken off all squares, and m rows or fewer are left. M⁻¹z costs O(m·d + m³) by
 //! Woodbury's identity: (z − Bᵀ(εI + BBᵀ)⁻¹Bz)/ε. The projection is Euclidean.
 
-use super::full::{norm, positive_root};
+use super::full::norm;
 use crate::archive::rows_of;
+use crate::numeric::linalg::ball::positive_root;
 use crate::numeric::linalg::cholesky::Cholesky;
 use crate::numeric::linalg::eigen::Jacobi;
 use crate::numeric::linalg::vector::dot_in_order as dot;

@@ -10,10 +10,12 @@ use super::{counted, grouped, number};
 
 /// The first row: the skill, and where there is none what to try.
 pub(super) fn skill(text: &mut String, stream: &StreamReport, learner: &LearnerReport, model: &Model) {
+    let forgets = forgets(stream, learner);
     if let Some(skill) = &learner.skill_after_first {
-        row(text, "skill", &percent(skill.value), &format!("{}, from the second example on", in_words(skill)));
+        let meaning = in_words(skill, forgets, ", from the second example on");
+        row(text, "skill", &percent(skill.value), &meaning);
     } else if let Some(skill) = &learner.skill {
-        row(text, "skill", &percent(skill.value), &in_words(skill));
+        row(text, "skill", &percent(skill.value), &in_words(skill, forgets, ""));
     } else if let (Some(constant), Some(same)) = (stream.online_constant_risk, stream.no_change_risk) {
         let meaning = format!(
             "a share of the loss of the better baseline, which is {}: there is none unless that is above 0",
@@ -27,14 +29,23 @@ pub(super) fn skill(text: &mut String, stream: &StreamReport, learner: &LearnerR
     }
 }
 
-/// What the skill says.
-fn in_words(skill: &SkillReport) -> String {
+/// Whether what the learner knows at the end is worth nothing on the examples that it came from.
+fn forgets(stream: &StreamReport, learner: &LearnerReport) -> bool {
+    let saved = learner.saved_model_risk.and_then(|saved| saved.risk);
+    matches!((saved, stream.online_constant_risk), (Some(saved), Some(constant)) if saved > constant)
+}
+
+/// What the skill says. `since`: which examples it is of.
+fn in_words(skill: &SkillReport, forgets: bool, since: &str) -> String {
     let baseline = name(skill.baseline);
     let (Some(low), Some(high)) = (skill.low, skill.high) else {
         let less = if skill.value > 0.0 { "less" } else { "no less" };
         return format!("it pays {less} than {baseline}; there are too few examples to be sure");
     };
     let (verdict, range) = match skill.baseline {
+        _ if low > 0.0 && forgets => {
+            ("it followed the stream", format!("{} to {} less than", percent(low), percent(high)))
+        }
         _ if low > 0.0 => ("it learnt", format!("{} to {} less than", percent(low), percent(high))),
         _ if high >= 0.0 && skill.value < -MANY => {
             let times = times(-skill.value);
@@ -47,7 +58,11 @@ fn in_words(skill: &SkillReport) -> String {
         SkillBaseline::NoChange => ("it learnt no more than the label before tells", range_more(low, high)),
         SkillBaseline::OnlineConstant => ("it did not learn", range_more(low, high)),
     };
-    format!("{verdict}: it pays {range} {baseline} ({:.0}% interval)", 100.0 * skill.confidence)
+    let but = match low > 0.0 && forgets {
+        true => ", but the saved model pays more on these examples than the online constant does",
+        false => "",
+    };
+    format!("{verdict}: it pays {range} {baseline} ({:.0}% interval){since}{but}", 100.0 * skill.confidence)
 }
 
 fn range_more(low: f64, high: f64) -> String {
@@ -224,7 +239,7 @@ mod tests {
         use SkillBaseline::{NoChange, OnlineConstant};
         let said = |value, interval: Option<(f64, f64)>, baseline| {
             let (low, high) = (interval.map(|it| it.0), interval.map(|it| it.1));
-            in_words(&SkillReport { value, low, high, confidence: 0.95, baseline })
+            in_words(&SkillReport { value, low, high, confidence: 0.95, baseline }, false, "")
         };
         for (text, expected) in [
             (
@@ -263,5 +278,11 @@ mod tests {
         ] {
             assert_eq!(text, expected);
         }
+        let skill = SkillReport { value: 0.2, low: Some(0.1), high: Some(0.3), confidence: 0.95, baseline: NoChange };
+        assert_eq!(
+            in_words(&skill, true, ", from the second example on"),
+            "it followed the stream: it pays 10.0% to 30.0% less than the no-change baseline (95% interval), from the second \
+             example on, but the saved model pays more on these examples than the online constant does"
+        );
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn skill(curve: &Curve, begin: &LedgerPoint, end: &LedgerPoint) -> Op
     let (constant, same) = (cost(BaselineKind::OnlineConstant)?, cost(BaselineKind::NoChange)?);
     let against = if same < constant { BaselineKind::NoChange } else { BaselineKind::OnlineConstant };
     let cost = Some(constant.min(same)).filter(|&cost| cost > 0.0 && cost.is_finite())?;
-    let ratio = (end.loss - begin.loss) / cost;
+    let ratio = Some((end.loss - begin.loss) / cost).filter(|ratio| ratio.is_finite())?;
     let margin = if end.round < FEWEST_ROUNDS { None } else { margin(curve.even(), begin, ratio, against.paid()) };
     let interval = margin.map(|margin| (1.0 - ratio - margin, 1.0 - ratio + margin));
     Some(Skill { value: 1.0 - ratio, interval, against })
@@ -137,7 +137,10 @@ mod tests {
         assert_eq!((found.against, found.value), (BaselineKind::NoChange, 1.0 - 30.0 / 50.0));
         let found = skill(&Curve::default(), &LedgerPoint::zero(), &point(100, 90.0, 50.0, 60.0)).unwrap();
         assert_eq!((found.against, found.value), (BaselineKind::OnlineConstant, 1.0 - 90.0 / 50.0));
-        assert_eq!(skill(&Curve::default(), &LedgerPoint::zero(), &point(100, 30.0, 0.0, 10.0)), None);
+        for (loss, constant) in [(30.0, 0.0), (f64::INFINITY, 20.0), (30.0, f64::INFINITY), (1e300, 1e-300)] {
+            let end = point(100, loss, constant, f64::INFINITY);
+            assert_eq!(skill(&Curve::default(), &LedgerPoint::zero(), &end), None, "{loss} {constant}");
+        }
         assert_eq!(skill(&Curve::default(), &LedgerPoint::zero(), &point(100, 30.0, -5.0, 10.0)), None);
         assert_eq!(skill(&Curve::default(), &LedgerPoint::zero(), &LedgerPoint { no_change: None, ..end }), None);
     }

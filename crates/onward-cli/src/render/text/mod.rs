@@ -34,6 +34,11 @@ pub(crate) fn number(value: f64) -> String {
     if value == 0.0 || (1e-3..1e4).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
+/// A sum over many rounds: the same, but large ones in full, since sums that differ little are compared.
+pub(crate) fn total(value: f64) -> String {
+    if (1e4..1e10).contains(&value.abs()) { format!("{value:.2}") } else { number(value) }
+}
+
 /// A size that a person gave, as short as it reads back.
 pub(crate) fn size(value: f64) -> String {
     if (1e-4..1e7).contains(&value) { value.to_string() } else { format!("{value:e}") }
@@ -81,6 +86,7 @@ mod tests {
         assert_eq!([0, 1, 2000].map(|count| counted(count, "example")), ["0 examples", "1 example", "2,000 examples"]);
         assert_eq!([0.0, 0.0004, 0.05, 0.123, 90.0].map(duration), ["0.0 ms", "0.4 ms", "50 ms", "0.12 s", "90.00 s"]);
         assert_eq!([10.0, 0.5, 1e300, 1e-9].map(size), ["10", "0.5", "1e300", "1e-9"]);
+        assert_eq!([9999.5, -12345.678, 1e12].map(total), ["9999.5000", "-12345.68", "1.000e12"]);
         assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
     }
 }

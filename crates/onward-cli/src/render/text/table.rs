@@ -54,7 +54,7 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         row.extend(measures.iter().map(|(_, value, text)| value(learner).map_or_else(|| NOTHING.to_owned(), text)));
         row.extend(has_regret.then(|| shown(learner.regret_per_round)));
         for guarantee in [learner.own_guarantee(), learner.certificate()] {
-            row.push(notes.cell(guarantee, guarantee.and_then(|it| it.bound_per_round)));
+            row.push(notes.cell(guarantee, guarantee.and_then(|it| it.bound_per_round).map(number)));
         }
         row.push(format!("{:.2}", learner.timing.seconds));
         rows.push(row);
@@ -124,10 +124,10 @@ pub(super) struct Notes(pub(super) Vec<String>);
 
 impl Notes {
     /// The bound of a guarantee, with the number of the note that says against what, or why there is none.
-    pub(super) fn cell(&mut self, guarantee: Option<&GuaranteeReport>, bound: Option<f64>) -> String {
+    pub(super) fn cell(&mut self, guarantee: Option<&GuaranteeReport>, bound: Option<String>) -> String {
         let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
         let (value, note) = match bound {
-            Some(bound) => (number(bound), format!("against {}", comparator(&guarantee.comparator, guarantee.radius))),
+            Some(bound) => (bound, format!("against {}", comparator(&guarantee.comparator, guarantee.radius))),
             None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
         };
         let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {

@@ -157,14 +157,16 @@ impl ByGradient {
 
     /// Takes the point from the learner.
     fn place(&mut self) {
-        let weights = self.learner.linear().map(|linear| linear.weights(&self.indices));
-        self.point.copy_from_slice(&weights.unwrap_or_default());
+        let Some(linear) = self.learner.linear() else { return };
+        self.point.iter_mut().zip(linear.weights(&self.indices)).for_each(|(w, weight)| *w = weight);
         match self.domain {
             // Weights that sum to the radius but for rounding.
             Domain::Simplex { radius, .. } => {
                 self.point.iter_mut().for_each(|w| *w = w.max(0.0));
                 let total: f64 = self.point.iter().sum();
-                self.point.iter_mut().for_each(|w| *w *= radius / total);
+                if total > 0.0 {
+                    self.point.iter_mut().for_each(|w| *w *= radius / total);
+                }
             }
             domain => domain.project(&mut self.point),
         }

@@ -141,7 +141,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
         Promise::linear("domain=simplex,dimension=10,radius=1", FIXED_RATE).within(Comparator::Simplex(1.0)),
         Promise::always("losses=real").repeating().at_most(SHORT),
         Promise::other("alpha=2,features=20,losses=real").repeating().at_most(SHORT),
-        Promise::other("gradient=20,rounds=100").repeating(),
+        Promise::other("gradient=20,rounds=100"),
     ],
     build: |arguments| {
         if arguments.text("losses") == "real" {

@@ -77,6 +77,9 @@ const MOST_STEPS: usize = 40;
 
 const BISECTIONS: usize = 40;
 
+/// A way ends where the slope along it is this part of what it was.
+const FLAT: f64 = 0.05;
+
 /// Added to the diagonal of the model, as a part of its largest entry: what no loss curves along has curvature too.
 const RIDGE: f64 = 1e-12;
 
@@ -299,10 +302,19 @@ impl LossSum<'_> {
         if slope(1.0) <= 0.0 {
             return 1.0;
         }
-        let (mut low, mut high) = (0.0, 1.0);
+        let (mut low, mut high, at_start) = (0.0, 1.0, slope(0.0).abs());
         for _ in 0..BISECTIONS {
             let middle = 0.5 * (low + high);
-            if slope(middle) <= 0.0 { low = middle } else { high = middle }
+            let at_middle = slope(middle);
+            if at_middle <= 0.0 {
+                low = middle
+            } else {
+                high = middle
+            }
+            // Not beyond the least.
+            if (-FLAT * at_start..=0.0).contains(&at_middle) {
+                break;
+            }
         }
         low
     }

@@ -6,7 +6,7 @@ use onward_engine::{GameReport, LearnerReport, Report};
 
 use super::guarantee::sized;
 use super::table::{NOTHING, Notes, ResultTable, aligned};
-use super::{counted, duration, grouped, number, size};
+use super::{counted, duration, grouped, number, size, total};
 use crate::render::write;
 
 /// Names beyond these are counted.
@@ -66,23 +66,22 @@ pub(super) fn table(report: &Report, game: &GameReport) -> ResultTable {
     let head = ["learner", "total loss", "per round", "regret", "per round", "own guarantee"];
     let (mut notes, mut rows) = (Notes::default(), Vec::new());
     let best = game.best.as_ref().and_then(|best| best.loss);
-    let shown = |value: Option<f64>| value.map_or_else(|| NOTHING.to_owned(), number);
-    let figures = |loss: Option<f64>| {
-        let regret = loss.zip(best).map(|(loss, best)| loss - best);
-        [loss, loss.map(|loss| loss / rounds), regret, regret.map(|regret| regret / rounds)].map(shown)
+    let shown = |value: Option<f64>| {
+        value.map_or_else(|| [NOTHING, NOTHING].map(str::to_owned), |value| [total(value), number(value / rounds)])
     };
+    let figures = |loss: Option<f64>| [loss, loss.zip(best).map(|(loss, best)| loss - best)].map(shown).concat();
     for learner in learners {
         let Some(played) = &learner.played else { continue };
         let own = learner.own_guarantee();
-        let guarantee = notes.cell(own, own.and(played.guarantee), InverseLink::Identity);
-        let row = |name: String, loss, guarantee| [vec![name], figures(loss).to_vec(), vec![guarantee]].concat();
+        let guarantee = notes.cell(own, own.and(played.guarantee).map(total), InverseLink::Identity);
+        let row = |name: String, loss, guarantee| [vec![name], figures(loss), vec![guarantee]].concat();
         rows.push(row(learner.name().to_owned(), played.loss, guarantee));
         if let Some(drawn) = played.drawn_loss {
             rows.push(row(format!("{}, as drawn", learner.name()), Some(drawn), String::new()));
         }
     }
     if let Some(best) = best {
-        let mut row = vec!["best fixed point".to_owned(), number(best), number(best / rounds)];
+        let mut row = vec!["best fixed point".to_owned(), total(best), number(best / rounds)];
         row.resize(head.len(), String::new());
         rows.push(row);
     }
@@ -144,9 +143,9 @@ pub(crate) fn curves(report: &Report) -> String {
     shown.push(rounds);
     let cell = |learner: &LearnerReport, round: u64| {
         let point = learner.curve.iter().find(|point| point.t == round)?;
-        let total = |value: f64| number(value * point.weight);
-        let bound = point.own_guarantee.map_or_else(String::new, |bound| format!(" ≤ {}", total(bound)));
-        Some(format!("{}{bound}", total(point.regret?)))
+        let in_all = |value: f64| total(value * point.weight);
+        let bound = point.own_guarantee.map_or_else(String::new, |bound| format!(" ≤ {}", in_all(bound)));
+        Some(format!("{}{bound}", in_all(point.regret?)))
     };
     let mut lines = vec![
         std::iter::once("regret ≤ guarantee after".to_owned())

@@ -56,6 +56,9 @@ fn half_a_digit(value: f64) -> f64 {
         1e-3..1e4 => 0.5e-4,
         size => 0.5e-3 * 10f64.powi(size.log10().floor() as i32),
     }
+/// A sum over many rounds: the same, but large ones in full, since sums that differ little are compared.
+pub(crate) fn total(value: f64) -> String {
+    if (1e4..1e10).contains(&value.abs()) { format!("{value:.2}") } else { number(value) }
 }
 
 /// A size that a person gave, as short as it reads back.
@@ -107,6 +110,7 @@ mod tests {
         assert_eq!([10.0, 0.5, 1e300, 1e-9].map(size), ["10", "0.5", "1e300", "1e-9"]);
         assert_eq!([0.45123, 0.4512, 1.00001e-5, -12.50004].map(above), ["0.4513", "0.4512", "1.001e-5", "-12.5000"]);
         assert_eq!([0.45128, 0.4512, 1.0009e-5, -12.50004].map(below), ["0.4512", "0.4512", "1.000e-5", "-12.5001"]);
+        assert_eq!([9999.5, -12345.678, 1e12].map(total), ["9999.5000", "-12345.68", "1.000e12"]);
         assert_eq!([0.45123, 0.00001, -12.5, 1e9].map(number), ["0.4512", "1.000e-5", "-12.5000", "1.000e9"]);
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         row.extend(has_regret.then(|| shown(learner.regret_per_round)));
         for guarantee in [learner.own_guarantee(), foremost(learner)] {
             let bound = guarantee.and_then(|it| Some(it.bound_per_round?.min(most(it, stream, risk(learner)))));
-            row.push(notes.cell(guarantee, bound, link(stream)));
+            row.push(notes.cell(guarantee, bound.map(above), link(stream)));
         }
         row.push(format!("{:.2}", learner.timing.seconds));
         rows.push(row);
@@ -140,12 +140,12 @@ impl Notes {
     pub(super) fn cell(
         &mut self,
         guarantee: Option<&GuaranteeReport>,
-        bound: Option<f64>,
+        bound: Option<String>,
         link: InverseLink,
     ) -> String {
         let Some(guarantee) = guarantee else { return NOTHING.to_owned() };
         let (value, note) = match bound {
-            Some(bound) => (above(bound), format!("against {}", class(guarantee, link))),
+            Some(bound) => (bound, format!("against {}", class(guarantee, link))),
             None => ("none".to_owned(), guarantee.reason.clone().unwrap_or_default()),
         };
         let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {

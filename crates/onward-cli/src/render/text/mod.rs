@@ -56,6 +56,8 @@ fn half_a_digit(value: f64) -> f64 {
         1e-3..1e4 => 0.5e-4,
         size => 0.5e-3 * 10f64.powi(size.log10().floor() as i32),
     }
+}
+
 /// A sum over many rounds: the same, but large ones in full, since sums that differ little are compared.
 pub(crate) fn total(value: f64) -> String {
     if (1e4..1e10).contains(&value.abs()) { format!("{value:.2}") } else { number(value) }

@@ -238,3 +238,51 @@ fn questions_without_an_answer_are_refused_before_anything_is_read() {
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.stderr.contains("--hindsight"), "{}", outcome.stderr);
 }
+
+/// Scales that shrink as the stream goes on: a certificate of the class in the scales so far would be below the regret
+/// against the best of the class in the scales at the end.
+#[test]
+fn the_curve_has_the_regret_below_the_certificate_of_the_best_predictor() {
+    let folder = Folder::new();
+    let row = |t: u32| match t {
+        0..16 => format!("{},{}\n", 2 * (92 + t), 92 + t),
+        _ => "0,0\n".to_owned(),
+    };
+    folder.write("burst.csv", "y,x\n".to_owned() + &(0..10_016).map(row).collect::<String>());
+    for learner in ["auto", "nag", "ogd", "coin"] {
+        for class in [&[][..], &["--radius", "3"], &["--loss", "absolute"]] {
+            let options = [&["burst.csv", "--target", "y", "--hindsight", "--learner", learner][..], class].concat();
+            let report = report(&folder, &options);
+            let mut compared = 0;
+            for point in report["curve"].as_array().unwrap() {
+                let (Some(regret), Some(bound)) = (point["regret"].as_f64(), point["guarantee"].as_f64()) else { continue };
+                let risk = point["risk"].as_f64().unwrap();
+                assert!(regret <= bound + 1e-6 * risk, "{learner} {class:?}: {point}");
+                compared += 1;
+            }
+            assert!(compared >= 10, "{learner}: {report}");
+        }
+    }
+}
+
+/// What a fixed predictor of the default class of regression pays is never more than the best constant, whatever the units.
+#[test]
+fn the_default_class_of_regression_holds_the_best_constant() {
+    let folder = Folder::new();
+    let mut stated = Vec::new();
+    for (scale, shift) in [(1.0, 0.0), (1000.0, 0.0), (1.0, 1e4)] {
+        let rows = (0..400u32).map(|t| {
+            let (season, noise) = (f64::from(t % 24), f64::from(t * 7919 % 101) / 101.0);
+            let level = 300.0 + 40.0 * (season / 4.0).sin() + 60.0 * noise;
+            format!("{},{},{}\n", shift + scale * level, 2000.0 + season, noise)
+        });
+        folder.write("units.csv", "y,x,z\n".to_owned() + &rows.collect::<String>());
+        let report = report(&folder, &["units.csv", "--target", "y", "--hindsight"]);
+        let (best, constant) = (number(&report, "/hindsight/loss"), number(&report, "/baseline_risk"));
+        assert!(best <= constant * (1.0 + 1e-9), "{best} {constant}");
+        stated.push((best / (scale * scale), number(&report, "/hindsight/radius") / scale));
+    }
+    for (best, radius) in &stated[1..] {
+        assert!((best - stated[0].0).abs() < 1e-3 * best && (radius - stated[0].1).abs() < 1e-6 * radius, "{stated:?}");
+    }
+}

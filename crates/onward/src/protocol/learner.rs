@@ -3,6 +3,8 @@
 //!
 //! Calls take many rows and play one round for each, in order. A prediction is its scores: one, or one per class.
 
+use bytemuck::Zeroable;
+
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{SharedLoss, TaskLoss};
@@ -243,9 +245,9 @@ pub trait LinearWeights {
 }
 
 /// A table of weights.
-impl LinearWeights for ParameterTable<f32> {
+impl<W: Copy + Zeroable + Into<f64> + Send + Sync> LinearWeights for ParameterTable<W> {
     fn weight(&self, index: u32) -> f64 {
-        f64::from(self.get(index))
+        self.get(index).into()
     }
 }
 

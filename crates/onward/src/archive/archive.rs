@@ -2,7 +2,7 @@
 //! `persist`, and an [`Archive`] writes them to a [`State`] or reads them from one.
 
 use super::file::REMEDY;
-use super::{ColumnNumber, SavedColumn, State};
+use super::{ColumnNumber, Precision, SavedColumn, State};
 use crate::Error;
 use crate::hashing::feature_map::{FeatureMap, INDEX_LIMIT};
 
@@ -68,6 +68,9 @@ pub enum Field<'a, R> {
     U32(&'a dyn Fn(&mut R) -> &mut u32),
     /// A small code.
     U8(&'a dyn Fn(&mut R) -> &mut u8),
+    /// A weight, of 32 bits in models that were saved so.
+    #[allow(private_interfaces, reason = "learners of other crates have weights of one precision")]
+    Weight(&'a dyn Fn(&mut R) -> &mut f64, Precision),
     /// The number that a column of 64-bit floats keeps for it, and how that number sets it.
     Number(&'a dyn Fn(&R) -> f64, &'a dyn Fn(&mut R, f64)),
 }
@@ -199,6 +202,11 @@ impl Archive {
         self.check(*value || number == 0.0, name, "must be 0 or 1")
     }
 
+    /// A column that is loaded and has not been read.
+    pub(super) fn saved_column(&self, name: &str) -> Option<&SavedColumn> {
+        self.state.columns().get(&self.full(name)).filter(|_| self.is_loading)
+    }
+
     /// A column of numbers of one type.
     ///
     /// # Errors
@@ -274,6 +282,12 @@ impl Archive {
                 Field::F64(of) => self.field(records, name, |it| *of(it), |it, value| *of(it) = value)?,
                 Field::U32(of) => self.field(records, name, |it| *of(it), |it, value| *of(it) = value)?,
                 Field::U8(of) => self.field(records, name, |it| *of(it), |it, value| *of(it) = value)?,
+                Field::Weight(of, Precision::Single) => {
+                    self.field(records, name, |it| *of(it) as f32, |it, value| *of(it) = value.into())?;
+                }
+                Field::Weight(of, Precision::Double) => {
+                    self.field(records, name, |it| *of(it), |it, value| *of(it) = value)?;
+                }
                 Field::Number(get, set) => self.field(records, name, |it| get(it), set)?,
             }
         }

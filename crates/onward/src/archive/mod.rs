@@ -7,6 +7,7 @@ mod column;
 pub mod file;
 mod names;
 mod numbers;
+mod precision;
 mod state;
 
 pub use archive::{Archive, Field};
@@ -14,4 +15,5 @@ pub(crate) use archive::{fields, rows_of, visit_fields};
 pub use column::{ColumnNumber, SavedColumn};
 pub use file::{FORMAT_VERSION, ModelFile, is_safetensors};
 pub use names::Names;
+pub(crate) use precision::{Precision, single};
 pub use state::State;

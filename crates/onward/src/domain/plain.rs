@@ -3,16 +3,18 @@
 use bytemuck::Zeroable;
 
 use super::average::Average;
-use crate::archive::{Archive, Field};
-use crate::numeric::saturate;
+use crate::archive::{Archive, Field, Precision, single};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Features};
+
+/// Weights are held within the range of f32.
+const LARGEST: f64 = f32::MAX as f64;
 
 /// A coordinate.
 #[derive(Debug, Clone, Copy, Zeroable)]
 #[repr(C)]
 struct PlainCoordinate {
-    weight: f32,
+    weight: f64,
     /// Whether a gradient touched it: 0 or 1.
     is_seen: u8,
 }
@@ -21,6 +23,7 @@ struct PlainCoordinate {
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlainVector {
     coordinates: ParameterTable<PlainCoordinate>,
+    precision: Precision,
     seen: f64,
     average: Average,
 }
@@ -29,7 +32,7 @@ impl PlainVector {
     /// The vector that is `weight` at the coordinates below `dimension`.
     pub(super) fn uniform(weight: f64, dimension: u32, averaging: bool) -> Self {
         let mut vector = Self { average: Average::new(averaging), ..Self::default() };
-        (0..dimension).for_each(|index| vector.coordinates.entry(index).weight = saturate(weight));
+        (0..dimension).for_each(|index| vector.coordinates.entry(index).weight = weight);
         vector
     }
 
@@ -38,7 +41,7 @@ impl PlainVector {
     }
 
     pub(super) fn get(&self, index: u32) -> f64 {
-        f64::from(self.coordinates.get(index).weight)
+        self.coordinates.get(index).weight
     }
 
     /// How many coordinates were seen.
@@ -57,11 +60,19 @@ impl PlainVector {
 
     /// w_i ← project(w_i + step·x_i), of the indices below `limit`.
     pub(super) fn add(&mut self, step: f64, x: Features<'_>, limit: u32, project: impl Fn(f64) -> f64) {
+        let held = |weight: f64| project(weight).clamp(-LARGEST, LARGEST);
+        match self.precision {
+            Precision::Double => self.add_kept(step, x, limit, held),
+            Precision::Single => self.add_kept(step, x, limit, |weight| single(held(weight))),
+        }
+    }
+
+    fn add_kept(&mut self, step: f64, x: Features<'_>, limit: u32, kept: impl Fn(f64) -> f64) {
         for (index, value) in x.iter().filter(|&(index, _)| index < limit) {
             let coordinate = self.coordinates.entry(index);
             let before = coordinate.weight;
-            coordinate.weight = saturate(project(f64::from(before) + step * f64::from(value)));
-            self.average.change(index, f64::from(coordinate.weight) - f64::from(before));
+            coordinate.weight = kept(before + step * f64::from(value));
+            self.average.change(index, coordinate.weight - before);
         }
     }
 
@@ -69,7 +80,7 @@ impl PlainVector {
     pub(super) fn weights(&self, dimension: u32) -> impl Iterator<Item = f64> {
         let is_one =
             move |(index, coordinate): &(u32, &PlainCoordinate)| *index < dimension || coordinate.weight != 0.0;
-        self.coordinates.entries().filter(is_one).map(|(_, coordinate)| f64::from(coordinate.weight))
+        self.coordinates.entries().filter(is_one).map(|(_, coordinate)| coordinate.weight)
     }
 
     /// w_i ← project(w_i) for the same.
@@ -77,8 +88,8 @@ impl PlainVector {
         for (index, coordinate) in self.coordinates.entries_mut_with_indices() {
             let before = coordinate.weight;
             if index < dimension || before != 0.0 {
-                coordinate.weight = saturate(project(f64::from(before)));
-                self.average.change(index, f64::from(coordinate.weight) - f64::from(before));
+                coordinate.weight = self.precision.rounded(project(before));
+                self.average.change(index, coordinate.weight - before);
             }
         }
     }
@@ -93,8 +104,9 @@ impl PlainVector {
 
     /// Loaded, the vector has all coordinates below `dimension`.
     pub(super) fn persist(&mut self, archive: &mut Archive, dimension: u32) -> Result<(), Error> {
+        archive.precision("weight", &mut self.precision);
         let fields = [
-            ("weight", Field::F32(&|coordinate: &mut PlainCoordinate| &mut coordinate.weight)),
+            ("weight", Field::Weight(&|coordinate: &mut PlainCoordinate| &mut coordinate.weight, self.precision)),
             ("seen", Field::U8(&|coordinate| &mut coordinate.is_seen)),
         ];
         self.coordinates.persist(archive, |it| it.weight != 0.0 || it.is_seen != 0, &fields)?;

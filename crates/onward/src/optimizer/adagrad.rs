@@ -15,11 +15,11 @@
 //! The other forms: [`adagrad_dual`](super::adagrad_dual) (`form=dual-averaging`) and the full
 //! matrix, [`adagrad_full`](super::adagrad_full) (`full=true`).
 
-use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry};
+use super::adaptive::{Adaptive, AdaptiveRule, AdaptiveTable, Entry, F32Entry, F64Entry};
 use super::prelude::*;
 use super::{AdaGradDual, AdaGradFull};
+use crate::archive::Precision;
 use crate::domain::{ALL, BALL, BOX, Domain, RADIUS, weighted_ball};
-use crate::numeric::saturate;
 use crate::numeric::sum::{self, LARGEST_SUM};
 use crate::simd::f64x4::{F64x4, Real};
 use crate::storage::table::ParameterTable;
@@ -53,7 +53,7 @@ impl AdaGradDomain {
 }
 
 /// AdaGrad with a diagonal metric.
-pub type AdaGrad = Adaptive<AdaGradRule, 3>;
+pub type AdaGrad = Adaptive<AdaGradRule, 2>;
 
 /// What [`AdaGrad`] knows of all features together.
 #[derive(Debug, Clone)]
@@ -73,6 +73,8 @@ pub struct AdaGradRule {
     norm: f64,
     /// h·g of this round.
     scalar: f64,
+    /// Of the weights.
+    precision: Precision,
 }
 
 impl AdaGrad {
@@ -94,8 +96,9 @@ impl AdaGrad {
         let sizes = if domain == AdaGradDomain::All { COMPARATOR_RADIUS } else { RADIUS };
         sizes.check(radius)?;
         let limit = if domain == AdaGradDomain::Box { radius } else { f64::INFINITY };
-        let (step, roots, largest, norm, scalar) = (StepKind::Gradient, 0.0, 0.0, 0.0, 0.0);
-        Ok(Self::of(AdaGradRule { eta, step, domain, radius, limit, roots, largest, norm, scalar }))
+        let (step, precision) = (StepKind::Gradient, Precision::Double);
+        let (roots, largest, norm, scalar) = (0.0, 0.0, 0.0, 0.0);
+        Ok(Self::of(AdaGradRule { eta, step, domain, radius, limit, roots, largest, norm, scalar, precision }))
     }
 
     /// The same with this kind of steps.
@@ -108,74 +111,75 @@ impl AdaGrad {
 
 impl AdaGradRule {
     /// The nearest point of the ball in the norm √Σ √G_i w_i².
-    fn project_on_ball(&mut self, features: &mut ParameterTable<F32Entry>) {
+    fn project_on_ball(&mut self, features: &mut ParameterTable<F64Entry>) {
         if self.norm <= self.radius * self.radius {
             return;
         }
         // In order of index, whatever the order in which they came: a saved learner goes on to the bit.
         let indices = features.used(|entry| entry.weight != 0.0);
-        let pair = |entry: F32Entry| (entry.accumulator, f64::from(entry.weight));
+        let pair = |entry: F64Entry| (entry.accumulator, entry.weight);
         let pairs: Vec<_> = indices.iter().map(|&index| pair(features.get(index))).collect();
         let lambda = weighted_ball::multiplier(&pairs, self.radius);
         for (&index, &(root, weight)) in indices.iter().zip(&pairs) {
-            features.entry(index).weight = saturate(weighted_ball::shrunk(root, weight, lambda));
+            features.entry(index).weight = self.precision.rounded(weighted_ball::shrunk(root, weight, lambda));
         }
-        self.norm = sum::sum(indices.iter().map(|&index| f64::from(features.get(index).weight).powi(2)));
+        self.norm = sum::sum(indices.iter().map(|&index| features.get(index).weight.powi(2)));
     }
 }
 
 /// Of each feature: √G_i and w_i. The root, because Σ√G_i is kept too, and one of G_i before and one after a round
 /// would be two roots.
-impl AdaptiveRule<3> for AdaGradRule {
-    type Entry = F32Entry;
+impl AdaptiveRule<2> for AdaGradRule {
+    type Entry = F64Entry;
 
     const KNOWS_LARGEST: bool = true;
 
     #[inline(always)]
-    fn weight<Q: Real>(&self, [_, weight, _]: [Q; 3], _value: Q) -> Q {
+    fn weight<Q: Real>(&self, [_, weight]: [Q; 2], _value: Q) -> Q {
         weight
     }
 
     /// The direction is η·x_i/√G_i, and the sums are q and that by which Σ√G_i grows.
     #[inline(always)]
-    fn observe<Q: F64x4>(&mut self, [before, weight, unused]: [Q; 3], value: Q) -> ([Q; 3], Q, [Q; 2]) {
+    fn observe<Q: F64x4>(&mut self, [before, weight]: [Q; 2], value: Q) -> ([Q; 2], Q, [Q; 2]) {
         let z = Q::all(self.scalar) * value;
         let sum = before * before + z * z;
         // Rounding must not make it smaller.
         let root = sum.smaller(Q::all(LARGEST_SUM)).sqrt().larger(before);
         let zero = Q::all(0.0);
         let direction = value * (Q::all(self.eta) / root).where_above(root, zero, zero);
-        ([root, weight, unused], direction, [value * direction, root - before])
+        ([root, weight], direction, [value * direction, root - before])
     }
 
     #[inline(always)]
-    fn step<Q: F64x4>(&self, [root, weight, unused]: [Q; 3], change: Q) -> [Q; 3] {
+    fn step<Q: F64x4>(&self, [root, weight]: [Q; 2], change: Q) -> [Q; 2] {
         let held = (weight + change).larger(Q::all(-self.limit)).smaller(Q::all(self.limit));
-        [root, Self::Entry::rounded(held), unused]
+        let is_single = self.precision == Precision::Single;
+        [root, if is_single { F32Entry::rounded(held) } else { Self::Entry::rounded(held) }]
     }
 
-    fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, 3>) -> Step {
+    fn prepare(&mut self, g: f64, h: f64, features: &mut AdaptiveTable<Self, 2>) -> Step {
         self.scalar = h * g;
         let [q, grown] = features.observe(self);
         self.roots += grown;
         self.step.step(h, q)
     }
 
-    fn advance(&mut self, u: f64, x: Features<'_>, features: &mut AdaptiveTable<Self, 3>) {
+    fn advance(&mut self, u: f64, x: Features<'_>, features: &mut AdaptiveTable<Self, 2>) {
         if self.domain != AdaGradDomain::Ball {
             self.largest = self.largest.max(features.advance(self, u, x));
             return;
         }
-        let norm = |features: &AdaptiveTable<Self, 3>| sum::sum(features.row(x).map(|[_, weight, _]| weight * weight));
+        let norm = |features: &AdaptiveTable<Self, 2>| sum::sum(features.row(x).map(|[_, weight]| weight * weight));
         let before = norm(features);
         features.advance(self, u, x);
         self.norm = (self.norm + (norm(features) - before)).max(0.0);
         self.project_on_ball(features.entries_mut());
         // Only weights of this row can have grown.
-        self.largest = features.row(x).fold(self.largest, |most, [_, weight, _]| most.max(weight.abs()));
+        self.largest = features.row(x).fold(self.largest, |most, [_, weight]| most.max(weight.abs()));
     }
 
-    fn guarantee(&self, _features: &ParameterTable<F32Entry>) -> Guarantee {
+    fn guarantee(&self, _features: &ParameterTable<F64Entry>) -> Guarantee {
         let diameter = self.largest + self.radius;
         let bound = (diameter * diameter / (2.0 * self.eta) + self.eta) * self.roots;
         // √G_i ≤ Σ√G_i: held only where a square of it was.
@@ -187,13 +191,14 @@ impl AdaptiveRule<3> for AdaGradRule {
         adagrad.with(&ETA, self.eta).with(&COMPARATOR_RADIUS, self.radius).with(&STEP, self.step).into()
     }
 
-    fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F32Entry>) -> Result<(), Error> {
+    fn persist(&mut self, archive: &mut Archive, features: &mut ParameterTable<F64Entry>) -> Result<(), Error> {
         visit_fields!(archive.number(self.roots, self.largest));
         if self.domain == AdaGradDomain::Ball {
             archive.number("norm", &mut self.norm)?;
         }
+        archive.precision("weight", &mut self.precision);
         let fields = [
-            ("weight", Field::F32(&|entry: &mut F32Entry| &mut entry.weight)),
+            ("weight", Field::Weight(&|entry: &mut F64Entry| &mut entry.weight, self.precision)),
             ("root", Field::F64(&|entry| &mut entry.accumulator)),
         ];
         features.persist(archive, |entry| entry.accumulator > 0.0, &fields)
@@ -385,8 +390,8 @@ mod tests {
                 w = at(high);
             }
             for (i, w) in w.iter().enumerate() {
-                // f32 weights: 60 roundings.
-                assert!((adagrad.weight(i as u32) - w).abs() < 60.0 * 1.2e-7, "round {t}");
+                // 60 roundings.
+                assert!((adagrad.weight(i as u32) - w).abs() < 1e-12, "round {t}");
             }
         }
     }

@@ -10,6 +10,10 @@
 //! ≤ G²(1 + ln T)/(2σ) when ‖z‖ ≤ G (1 + ln T, not ln(T+1)). On the plain losses,
 //! which is what is printed, ½σ Σ h_t (‖u‖² − ‖w_t‖²) is added: the
 //! regularisation is what the comparator pays.
+//!
+//! With H_t = Σ_{s≤t} h_s and z = h(gx + σw) a round adds
+//! ½η_t‖z_t‖² − ½σh_t‖w_t‖² = ½η_t h_t²(g²‖x‖² + 2gσ⟨w, x⟩) − ½σh_t‖w_t‖²·H_{t−1}/H_t, in which the large terms of a round
+//! that shrinks all weights to nothing have cancelled.
 
 use super::prelude::*;
 use crate::domain::BallVector;
@@ -22,13 +26,16 @@ pub struct OgdStrong {
     /// The radius of the ball that the point is projected on, if any.
     radius: Option<f64>,
     point: BallVector,
-    /// Σ h_t.
+    /// H_T = Σ h_t.
     weight: f64,
-    /// Σ η_t‖z_t‖².
+    /// Σ η_t h_t²(g²‖x‖² + 2gσ⟨w, x⟩).
     paid: f64,
-    /// Σ h_t‖w_t‖².
+    /// Σ h_t‖w_t‖²·H_{t−1}/H_t.
     norms: f64,
 }
+
+/// The part of sums of millions of terms that rounding may have lost.
+const ROUNDING: f64 = 1e-12;
 
 /// The radius of the comparators that the guarantee is printed for, when none is given.
 const COMPARATOR_RADIUS: f64 = 1.0;
@@ -52,16 +59,13 @@ impl Optimizer for OgdStrong {
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
         let norm = self.point.norm_squared();
-        // ‖g x + σ w‖² without a pass over all weights.
-        let square = g * g * sum::squares(x.values())
-            + 2.0 * g * self.sigma * self.point.dot(x)
-            + self.sigma * self.sigma * norm;
+        let square = g * g * sum::squares(x.values()) + 2.0 * g * self.sigma * self.point.dot(x);
         self.weight += h;
         let rate = 1.0 / (self.sigma * self.weight);
-        self.paid += rate * h * h * square.max(0.0);
-        self.norms += h * norm;
         // −η h σ w: the first round's factor is 0, when w is 0 anyway.
         let keep = 1.0 - h / self.weight;
+        self.paid += rate * h * h * square;
+        self.norms += h * norm * keep;
         if norm > 0.0 {
             self.point.shrink(keep);
         }
@@ -81,8 +85,11 @@ impl Optimizer for OgdStrong {
 
     fn guarantee(&self) -> Guarantee {
         let radius = self.radius.unwrap_or(COMPARATOR_RADIUS);
-        let regularisation = 0.5 * self.sigma * (self.weight * radius * radius - self.norms);
-        Guarantee::own(Comparator::Ball(radius), 0.5 * self.paid + regularisation)
+        let (paid, norms) = (0.5 * self.paid, 0.5 * self.sigma * self.norms);
+        // Both sums may nearly cancel: what they lost by rounding is not given away.
+        let rounding = ROUNDING * (paid.abs() + norms);
+        let bound = paid - norms + 0.5 * self.sigma * self.weight * radius * radius + rounding;
+        Guarantee::own(Comparator::Ball(radius), bound)
     }
 
     fn describe(&self) -> String {

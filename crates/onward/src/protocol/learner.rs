@@ -3,6 +3,8 @@
 //!
 //! Calls take many rows and play one round for each, in order. A prediction is its scores: one, or one per class.
 
+use bytemuck::Zeroable;
+
 use crate::archive::Archive;
 use crate::guarantee::Guarantee;
 use crate::loss::{SharedLoss, TaskLoss};
@@ -240,12 +242,18 @@ pub trait LinearWeights {
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         None
     }
+
+    /// Where that average begins with a later point than the first: how many points it is of, and what they paid in the
+    /// rounds that they predicted; NaN if that is not known.
+    fn late_average(&self) -> Option<(f64, f64)> {
+        None
+    }
 }
 
 /// A table of weights.
-impl LinearWeights for ParameterTable<f32> {
+impl<W: Copy + Zeroable + Into<f64> + Send + Sync> LinearWeights for ParameterTable<W> {
     fn weight(&self, index: u32) -> f64 {
-        f64::from(self.get(index))
+        self.get(index).into()
     }
 }
 

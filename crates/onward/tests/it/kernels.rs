@@ -442,7 +442,7 @@ fn with_landmarks_enough_nystrom_is_the_exact_kernel_learner() {
             let row = &points[(random.next() % 11) as usize];
             let one = exact.learn_one(row.features(), row.label, row.weight);
             let other = made.learn_one(row.features(), row.label, row.weight);
-            // The learner inside keeps f32 weights of f32 features.
+            // The features that the map makes are f32.
             assert!((one - other).abs() < 1e-4, "{name}: {one} {other}");
         }
     }

@@ -205,8 +205,7 @@ fn the_two_norm_is_gradient_descent_step_for_step() {
         let z = row(&mut random, 8, 2.0);
         it.observe(-0.7, features(&z));
         twin.observe(-0.7, features(&z));
-        // The weights of ogd are f32.
-        close(&weights(&it, 8), &weights(&twin, 8), 1e-4, &format!("round {round}"));
+        close(&weights(&it, 8), &weights(&twin, 8), 1e-11, &format!("round {round}"));
         close(&[it.guarantee().bound.unwrap()], &[twin.guarantee().bound.unwrap()], 1e-9, "bound");
     }
     let logistic = loss::parse("logistic").unwrap();

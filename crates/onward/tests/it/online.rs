@@ -15,8 +15,8 @@ use onward::{Features, Loss, SharedLoss};
 
 use crate::common::{Random, Row, Saved, stream};
 
-/// Weights are f32.
-const TOLERANCE: f64 = 1e-5;
+/// Of weights of 64 bits, after hundreds of steps of size 1.
+const TOLERANCE: f64 = 1e-12;
 
 fn build(text: &str, loss: &SharedLoss) -> Box<dyn onward::Learner> {
     text.parse::<LearnerSpec>().unwrap().build(loss, None).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -239,7 +239,7 @@ fn the_strongly_convex_bound_has_1_plus_ln_t_not_ln_of_t_plus_1() {
     let best = 0.5 * t - 0.5 * sum * sum / t;
     // Comparators of radius 1.
     let bound = game.learner.guarantee().bound.unwrap() - 0.5 * (t - norms);
-    assert!(((paid - best) / bound - 1.0).abs() < 1e-4, "{} {bound}", paid - best);
+    assert!(((paid - best) / bound - 1.0).abs() < 1e-11, "{} {bound}", paid - best);
     assert!(bound <= 0.5 * 4.0 * (1.0 + t.ln()));
 }
 
@@ -267,7 +267,6 @@ fn projected_descent_has_ug_root_8t_not_ug_root_2t() {
         stream.iter().for_each(|z| game.play(&[*z]));
         let (regret, bound) = game.verdict();
         assert!(regret <= bound + 1e-9);
-        // Weights are f32.
         assert!(bound <= (8.0 * stream.len() as f64).sqrt() + 1e-9);
         regret
     };
@@ -277,7 +276,7 @@ fn projected_descent_has_ug_root_8t_not_ug_root_2t() {
     for rounds in 1..=4u32 {
         for code in 0..9u32.pow(rounds) {
             let stream: Vec<f32> = (0..rounds).map(|t| choices[(code / 9u32.pow(t) % 9) as usize]).collect();
-            assert!(play(&stream) <= (2.0 * f64::from(rounds)).sqrt() + 1e-6, "{stream:?}");
+            assert!(play(&stream) <= (2.0 * f64::from(rounds)).sqrt() + 1e-12, "{stream:?}");
         }
     }
     let worst = |rounds: usize| play(&worst_for_projection(&root_rates(2f64.sqrt(), rounds), 1.0));
@@ -347,7 +346,7 @@ fn strongly_convex_descent_needs_gradients_that_are_bounded() {
                 largest = largest.max((z[0] * z[0] + z[1] * z[1]).sqrt());
                 learner.learn_one(features, label, 1.0);
             }
-            assert!(largest <= 2.0 * (1.0 + 1e-6), "{name} {sigma} {largest}");
+            assert!(largest <= 2.0 * (1.0 + 1e-12), "{name} {sigma} {largest}");
         }
     }
     // The squared loss has no L: one step of 1/σ, and the gradient is hundreds of times the first.
@@ -370,16 +369,15 @@ fn with_flow_importance_is_two_rows_or_one_of_weight_2_and_never_beyond_the_labe
             twice.learn_one(x, label, 1.0);
             twice.learn_one(x, label, 1.0);
             let (one, two) = (once.predict_one(x), twice.predict_one(x));
-            // Weights are f32 between the two rows.
-            assert!((one - two).abs() <= 3e-7 * one.abs().max(1.0), "{text} {name}: {one} {two}");
+            assert!((one - two).abs() <= 1e-12 * one.abs().max(1.0), "{text} {name}: {one} {two}");
             let mut heavy = build(text, &loss);
             heavy.learn_one(x, label, 1e9);
             let after = heavy.predict_one(x);
             match name {
                 // Down to the label or margin 1, not beyond.
                 "logistic" => assert!(after > 0.0 && after < 30.0, "{text} {after}"),
-                "hinge" => assert!((after + 1.0).abs() < 1e-6, "{text} {after}"),
-                _ => assert!((after - label).abs() < 1e-6, "{text} {name} {after}"),
+                "hinge" => assert!((after + 1.0).abs() < 1e-12, "{text} {after}"),
+                _ => assert!((after - label).abs() < 1e-12, "{text} {name} {after}"),
             }
         }
     }
@@ -423,11 +421,10 @@ fn euclidean_ftrl_without_domain_is_descent_step_for_step() {
         for row in stream(loss.as_ref(), 300, 21) {
             let one = leader.learn_one(row.features(), row.label, row.weight);
             let other = descent.learn_one(row.features(), row.label, row.weight);
-            // The weights of descent are f32.
-            assert!((one - other).abs() < 2e-5 * one.abs().max(1.0), "{name}: {one} {other}");
+            assert!((one - other).abs() < 1e-11 * one.abs().max(1.0), "{name}: {one} {other}");
         }
         let (one, other) = (leader.guarantee().bound.unwrap(), descent.guarantee().bound.unwrap());
-        assert!((one / other - 1.0).abs() < 1e-4, "{name}");
+        assert!((one / other - 1.0).abs() < 1e-12, "{name}");
     }
     // In a domain it is another algorithm.
     let x = Features::new(&[0], &[1.0]).unwrap();
@@ -622,7 +619,7 @@ fn ogd_strong_shrinks_absent_features_too() {
         row.indices.iter().zip(&row.values).for_each(|(&i, x)| w[i as usize] -= rate * g * f64::from(*x));
         lazy.learn_one(row.features(), row.label, row.weight);
         for (i, w) in w.iter().enumerate() {
-            assert!((lazy.linear().unwrap().weight(i as u32) - w).abs() < 1e-4 * w.abs().max(1.0), "feature {i}");
+            assert!((lazy.linear().unwrap().weight(i as u32) - w).abs() < 1e-9 * w.abs().max(1.0), "feature {i}");
         }
     }
 }
@@ -933,7 +930,7 @@ fn every_bound_is_nearly_reached_by_some_adversary_and_passed_by_none() {
             for (t, z) in sequence.iter().enumerate() {
                 game.play(&direction.iter().map(|along| along * z).collect::<Vec<_>>());
                 let (regret, bound) = game.verdict();
-                assert!(regret <= bound * (1.0 + 1e-5), "{text}: {regret} > {bound}");
+                assert!(regret <= bound * (1.0 + 1e-12), "{text}: {regret} > {bound}");
                 // Not in the first rounds only.
                 if t >= 50 {
                     largest = largest.max(regret / bound);

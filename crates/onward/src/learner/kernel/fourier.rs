@@ -117,7 +117,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     losses: Losses::Convex,
     parameters: &[COMPONENTS, KERNEL, GAMMA, SEED, BIAS, LEARNER, STANDARDISE],
     promises: &[
-        Promise::sometimes("", REASONS).at_most(256),
+        Promise::sometimes("", REASONS).at_most(128),
         Promise::other("bias=false,components=64,gamma=0.2,kernel=laplacian,learner=(nag:eta=1),seed=7"),
     ],
     build: |arguments| {

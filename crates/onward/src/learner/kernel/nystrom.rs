@@ -135,7 +135,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     losses: Losses::Convex,
     parameters: &[COMPONENTS, KERNEL, GAMMA, COEF, DEGREE, BIAS, LEARNER, STANDARDISE],
     promises: &[
-        Promise::sometimes("", REASONS).at_most(256),
+        Promise::sometimes("", REASONS).at_most(128),
         Promise::other("bias=false,components=20,kernel=linear,learner=(nag:eta=1)"),
         Promise::other("coef=2,degree=2,gamma=0.2,kernel=polynomial"),
         Promise::other("kernel=laplacian"),

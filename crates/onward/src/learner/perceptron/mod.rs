@@ -33,10 +33,10 @@ pub use voted::VotedPerceptron;
 use std::sync::Arc;
 
 use super::columns;
-use crate::archive::{Archive, Field};
+use crate::archive::{Archive, Field, Precision};
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{LossKind, ZeroOne};
-use crate::numeric::{saturate, sum};
+use crate::numeric::sum;
 use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
 use crate::protocol::{COMPARATOR_RADIUS, LearnerDescriptor, Losses, Promise, STANDARDISE};
 use crate::storage::table::ParameterTable;
@@ -57,13 +57,17 @@ pub struct Perceptron {
     radius: f64,
     /// γ'.
     margin: f64,
-    weights: ParameterTable<f32>,
+    weights: ParameterTable<f64>,
+    precision: Precision,
     count: Count,
     /// Σ h²‖x‖² + 2h(γ' − y·b) over rounds with an update: at least ‖w‖².
     squares: f64,
     /// Σ h·y·b over rounds with an update.
     offsets: f64,
 }
+
+/// Weights are held within the range of f32.
+const LARGEST: f64 = f32::MAX as f64;
 
 /// How often, weighted by importance.
 #[derive(Debug, Clone, Copy, Default)]
@@ -114,8 +118,8 @@ impl Perceptron {
     pub fn new(radius: f64, loss: &dyn Loss) -> Result<Self, Error> {
         COMPARATOR_RADIUS.check(radius)?;
         ENTRY.check_loss(loss)?;
-        let (weights, count) = Default::default();
-        Ok(Self { radius, margin: 0.0, weights, count, squares: 0.0, offsets: 0.0 })
+        let (weights, precision, count) = Default::default();
+        Ok(Self { radius, margin: 0.0, weights, precision, count, squares: 0.0, offsets: 0.0 })
     }
 
     /// A perceptron that updates when y·s ≤ γ'.
@@ -139,7 +143,8 @@ impl ScoreLearner for Perceptron {
         }
         for (index, value) in x.iter() {
             let entry = self.weights.entry(index);
-            *entry = saturate(f64::from(*entry) + weight * label * f64::from(value));
+            let moved = *entry + weight * label * f64::from(value);
+            *entry = self.precision.rounded(moved.clamp(-LARGEST, LARGEST));
         }
         self.count.observe(prediction, label, weight);
         self.count.updates += weight;
@@ -174,7 +179,8 @@ impl ScoreLearner for Perceptron {
         self.count.persist(archive)?;
         archive.number("squares", &mut self.squares)?;
         archive.number("offsets", &mut self.offsets)?;
-        self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::F32(&|it| it))])
+        archive.precision("weight", &mut self.precision);
+        self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::Weight(&|it| it, self.precision))])
     }
 
     fn linear(&self) -> Option<&dyn LinearWeights> {

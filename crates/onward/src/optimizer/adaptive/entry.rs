@@ -71,7 +71,43 @@ impl Entry<3> for F32Entry {
     }
 }
 
-/// Weights of 64 bits, or numbers that weights follow from.
+/// A weight of 64 bits with a sum of its gradients, in as many bytes.
+#[derive(Debug, Clone, Copy, Zeroable, Pod)]
+#[repr(C)]
+pub(crate) struct F64Entry {
+    pub(crate) accumulator: f64,
+    pub(crate) weight: f64,
+}
+
+impl Entry<2> for F64Entry {
+    #[inline(always)]
+    fn numbers(self) -> [f64; 2] {
+        [self.accumulator, self.weight]
+    }
+
+    #[inline(always)]
+    fn rounded<Q: F64x4>(weight: Q) -> Q {
+        weight.held(Q::all(f32::MAX.into()))
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    unsafe fn gather<Q: F64x4>(entries: &[Self], positions: &[u32; FOUR]) -> [Q; 2] {
+        let entries: &[Record16] = bytemuck::must_cast_slice(entries);
+        // SAFETY: the caller says that all positions are there.
+        unsafe { Q::gather(entries, positions) }.into()
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    unsafe fn scatter<Q: F64x4>(entries: &mut [Self], positions: &[u32; FOUR], [accumulator, weight]: [Q; 2]) {
+        let entries: &mut [Record16] = bytemuck::must_cast_slice_mut(entries);
+        // SAFETY: the caller says that all positions are there.
+        unsafe { Q::scatter(entries, positions, accumulator, weight) }
+    }
+}
+
+/// Numbers that weights follow from.
 impl<const N: usize> Entry<N> for [f64; N] {
     #[inline(always)]
     fn numbers(self) -> [f64; N] {

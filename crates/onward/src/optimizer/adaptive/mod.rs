@@ -11,7 +11,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use entry::{Entry, F32Entry};
+pub(crate) use entry::{Entry, F32Entry, F64Entry};
 pub(crate) use table::AdaptiveTable;
 
 use crate::archive::Archive;

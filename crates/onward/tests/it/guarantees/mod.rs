@@ -9,6 +9,7 @@
 
 mod comparators;
 mod games;
+mod long;
 mod streams;
 
 use std::collections::{BTreeMap, HashMap};
@@ -28,10 +29,6 @@ use crate::common::{Random, Row, form_name, is_asked};
 /// The rounds after which a bound must not be vacuous either: many are met with equality in the first round, by
 /// one example that costs all they allow, which says nothing of how they grow.
 const EARLY: usize = 32;
-
-/// From so many rounds on, in the bench alone, what was paid may be off by a rounding of the weights in every round:
-/// 2⁻²⁴ of it. (`ogd-strong` meets its bound with equality: after 10⁵ rounds the regret is 7e-7 of it above.)
-const LONG: usize = 1 << 13;
 
 /// Rounds of a stream: few in the tests, 10⁵ in the bench, fewer where a round costs as much as
 /// all before it, and where a form is known to have no bound.
@@ -73,10 +70,10 @@ impl Finding {
     fn compare(&mut self, regret: f64, bound: f64, scale: f64, at: Place<'_>) {
         let Place { loss, round, text: place } = at;
         self.compared += 1;
-        // Weights are kept in f32: where a bound is met with equality, their rounding shows. NaN is no regret
-        // and no bound, and infinity promises nothing.
-        let rounding = if round < LONG { 1e-9 } else { 2f64.powi(-24) };
-        let holds = regret <= bound + 2f64.powi(-22) * bound.abs() + rounding * scale;
+        // Where a bound is met with equality, the rounding of what is summed shows. NaN is no regret and no bound, and
+        // infinity promises nothing.
+        let rounding = (round + 8) as f64 * f64::EPSILON;
+        let holds = regret <= bound + rounding * (bound.abs() + scale);
         if !(holds && bound.is_finite()) {
             self.faults.push(format!("{}: regret {regret} > bound {bound}", place()));
             return;

@@ -24,6 +24,12 @@ pub(crate) fn fixed(loss: &dyn Loss, rounds: usize) -> Vec<(&'static str, Arc<Ve
     light.iter_mut().for_each(|row| row.weight *= 2e-38);
     let mut ponderous = stream(loss, rounds.min(256), 16);
     ponderous.iter_mut().for_each(|row| row.weight *= 1e38);
+    // Each row moves what the first one made by less than 32 bits can hold.
+    let mut feathers = stream(loss, rounds.min(256), 17);
+    feathers.iter_mut().skip(1).for_each(|row| row.weight *= 2f64.powi(-27));
+    // From 1e-30 to 1e30 and back.
+    let mut tides = stream(loss, rounds.min(256), 18);
+    tides.iter_mut().enumerate().for_each(|(round, row)| row.weight *= 10f64.powi((round * 17 % 61) as i32 - 30));
     let streams = [
         ("random", random),
         ("sorted", sorted),
@@ -31,6 +37,8 @@ pub(crate) fn fixed(loss: &dyn Loss, rounds: usize) -> Vec<(&'static str, Arc<Ve
         ("offset", offset),
         ("light", light),
         ("ponderous", ponderous),
+        ("feathers", feathers),
+        ("tides", tides),
         ("real", real(loss, rounds)),
     ];
     streams.into_iter().map(|(name, rows)| (name, Arc::new(rows))).collect()

@@ -13,10 +13,12 @@ const DIGITS: usize = 5;
 /// Features of a class that are named.
 const NAMED: usize = 3;
 
-/// The certificate that is told first: the curved one where it is about all features, else the one for the default class or
-/// the given ball.
+/// The certificate that is told first: the one for the ball that was asked for, else the curved one where it is about all
+/// features, else the one for the default class.
 pub(crate) fn foremost(learner: &LearnerReport) -> Option<&GuaranteeReport> {
-    learner.curved().filter(|curved| curved.features.is_none()).or_else(|| learner.certificate())
+    let for_class = learner.certificate();
+    let is_asked_for = for_class.is_some_and(|it| it.radius_of(Comparator::Ball).is_some());
+    learner.curved().filter(|curved| curved.features.is_none() && !is_asked_for).or(for_class)
 }
 
 /// The learner's own guarantee, which may be about another class than the regret is.

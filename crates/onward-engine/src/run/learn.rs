@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use onward::guarantee::Guarantee;
 use onward::loss::TaskLoss;
+use onward::numeric::logarithm;
 use onward::numeric::rng::SplitMix64;
 use onward::{Batch, Learner, MixtureReport};
 use onward_data::{Input, Options, Reader};
@@ -376,10 +377,23 @@ fn averaged_risk(model: &Model, range: f64) -> Result<f64, String> {
     if model.metadata.passes > 1 {
         return Err("the bound is for one pass".to_owned());
     }
-    if model.learner.linear().and_then(|linear| linear.averaged()).is_none() {
+    let linear = model.learner.linear();
+    let late = linear.and_then(|linear| linear.late_average());
+    if late.is_some_and(|(points, _)| points == 0.0) {
+        return Err("the average begins with a later example".to_owned());
+    }
+    if linear.and_then(|linear| linear.averaged()).is_none() {
         return Err("the learner does not keep the average of its points (sgd:average=1 does)".to_owned());
     }
-    model.ledger.averaged_risk(range, DELTA)
+    let of_all = model.ledger.averaged_risk(range, DELTA)?;
+    match late {
+        None => Ok(of_all),
+        Some((_, paid)) if paid.is_nan() => {
+            Err("the model is older than the losses of the average's rounds".to_owned())
+        }
+        // The points that were averaged, and their rounds alone.
+        Some((points, paid)) => Ok(paid / points + range * (2.0 * logarithm(1.0 / DELTA) / points).sqrt()),
+    }
 }
 
 /// Several passes read files.

@@ -242,6 +242,12 @@ pub trait LinearWeights {
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         None
     }
+
+    /// Where that average begins with a later point than the first: how many points it is of, and what they paid in the
+    /// rounds that they predicted; NaN if that is not known.
+    fn late_average(&self) -> Option<(f64, f64)> {
+        None
+    }
 }
 
 /// A table of weights.

@@ -123,4 +123,8 @@ impl<O: Optimizer> LinearWeights for Linear<O> {
     fn averaged(&self) -> Option<Vec<(u32, f64)>> {
         self.optimizer.averaged()
     }
+
+    fn late_average(&self) -> Option<(f64, f64)> {
+        self.optimizer.late_average()
+    }
 }

@@ -133,6 +133,11 @@ pub trait Optimizer: Send + Sync {
         None
     }
 
+    /// As [`LinearWeights::late_average`](crate::LinearWeights::late_average).
+    fn late_average(&self) -> Option<(f64, f64)> {
+        None
+    }
+
     /// The guarantee of the algorithm's theorem, from sums of what happened.
     fn guarantee(&self) -> Guarantee;
 

@@ -110,6 +110,8 @@ pub struct Sgd {
     penalty: Penalty,
     /// k; 0: no averaging.
     average_from: f64,
+    /// What the rounds from k on have paid, if k > 1. Models of earlier versions do not know.
+    averaged_paid: Option<f64>,
     /// b.
     batch: f64,
     /// The size of the comparators of the guarantee.
@@ -140,6 +142,7 @@ impl Sgd {
             step: StepKind::Gradient,
             penalty,
             average_from: 0.0,
+            averaged_paid: None,
             batch: 1.0,
             radius: 1.0,
             weights: Penalised::new(penalty.strengths().1 > 0.0, false),
@@ -162,7 +165,7 @@ impl Sgd {
     /// With the average of the points from this round on, the first being 1; 0: none.
     pub fn average_from(self, round: u64) -> Self {
         let weights = Penalised::new(self.penalty.strengths().1 > 0.0, round > 0);
-        Self { average_from: round as f64, weights, ..self }
+        Self { average_from: round as f64, averaged_paid: (round > 1).then_some(0.0), weights, ..self }
     }
 
     /// With one step for this many rows.
@@ -217,6 +220,9 @@ impl Optimizer for Sgd {
 
     fn observe_loss(&mut self, loss: &dyn Fn() -> f64, weight: f64) {
         self.rates.observe_loss(loss, weight);
+        if let Some(paid) = self.averaged_paid.as_mut().filter(|_| self.rounds + 1.0 >= self.average_from) {
+            *paid = held(*paid + loss());
+        }
     }
 
     fn prepare(&mut self, g: f64, h: f64, x: Features<'_>) -> Step {
@@ -263,6 +269,11 @@ impl Optimizer for Sgd {
         self.weights.averaged()
     }
 
+    fn late_average(&self) -> Option<(f64, f64)> {
+        let points = (self.rounds - self.average_from + 1.0).max(0.0);
+        (self.average_from > 1.0).then(|| (points, self.averaged_paid.unwrap_or(f64::NAN)))
+    }
+
     fn guarantee(&self) -> Guarantee {
         match self.rates.schedule() {
             Schedule::Constant(eta) if self.batch == 1.0 && self.penalty == Penalty::None => {
@@ -287,6 +298,7 @@ impl Optimizer for Sgd {
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         visit_fields!(archive.number(self.rounds, self.squares));
+        archive.optional("averaged_paid", &mut self.averaged_paid)?;
         archive.part("rates", |archive| self.rates.persist(archive))?;
         archive.part("point", |archive| self.weights.persist(archive))?;
         if self.batch > 1.0 {

@@ -255,7 +255,9 @@ fn the_curve_has_the_regret_below_the_certificate_of_the_best_predictor() {
             let report = report(&folder, &options);
             let mut compared = 0;
             for point in report["curve"].as_array().unwrap() {
-                let (Some(regret), Some(bound)) = (point["regret"].as_f64(), point["guarantee"].as_f64()) else { continue };
+                let (Some(regret), Some(bound)) = (point["regret"].as_f64(), point["guarantee"].as_f64()) else {
+                    continue;
+                };
                 let risk = point["risk"].as_f64().unwrap();
                 assert!(regret <= bound + 1e-6 * risk, "{learner} {class:?}: {point}");
                 compared += 1;

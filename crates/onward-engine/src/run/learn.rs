@@ -340,7 +340,9 @@ fn averaged_risk(model: &Model, range: f64) -> Result<f64, String> {
     let of_all = model.ledger.averaged_risk(range, DELTA)?;
     match late {
         None => Ok(of_all),
-        Some((_, paid)) if paid.is_nan() => Err("the model is older than the losses of the average's rounds".to_owned()),
+        Some((_, paid)) if paid.is_nan() => {
+            Err("the model is older than the losses of the average's rounds".to_owned())
+        }
         // The points that were averaged, and their rounds alone.
         Some((points, paid)) => Ok(paid / points + range * (2.0 * logarithm(1.0 / DELTA) / points).sqrt()),
     }

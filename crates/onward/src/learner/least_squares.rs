@@ -9,8 +9,13 @@
 //!   n²d² + nd³ in all. Its memory grows with the stream: rows beyond the first `rows` are
 //!   predicted but not learnt from, and counted.
 //!
+//! The condition of the normal equations is the square of that of the rows. Where features are collinear but for
+//! rounding, and λ is next to what rounding makes of the sums (below 1e-11 of them), nothing that is solved is right; there λ is
+//! raised to 1e-10 of the largest sum, which hardly changes predictions within the span of the rows. `rls`, which
+//! rotates the rows themselves, needs no such remedy.
+//!
 //! **Guarantee**: as `rls`, R_T(u) ≤ λ‖u‖² + Σ h·r²·q/(1 + q) from what happened, until features or
-//! rows had to be ignored. Squared loss only; predictions are not clipped.
+//! rows had to be ignored or λ was raised. Squared loss only; predictions are not clipped.
 
 use super::columns::{FeatureColumns, LIMIT};
 use super::ridge::{Charged, LAMBDA};
@@ -49,6 +54,8 @@ pub struct LeastSquares {
     paid: Sum,
     /// Rows that came when there were as many as may be kept.
     ignored: f64,
+    /// Whether λ was raised.
+    is_raised: bool,
 }
 
 /// The normal equations.
@@ -75,13 +82,21 @@ impl LeastSquaresSums {
         self.moments.iter_mut().zip(row).for_each(|(moment, x)| *moment += h * y * x);
     }
 
-    fn solve(&mut self, lambda: f64, root: &mut Triangle, weights: &mut Vec<f64>) {
-        self.gram.cholesky(lambda, root);
+    /// Whether λ sufficed.
+    fn solve(&mut self, lambda: f64, root: &mut Triangle, weights: &mut Vec<f64>) -> bool {
+        let is_sound = self.gram.cholesky(lambda, root);
+        if !is_sound {
+            self.gram.cholesky(lambda.max(LEAST_LAMBDA * self.gram.largest_diagonal()), root);
+        }
         self.rotated.clone_from(&self.moments);
         root.solve_transposed(&mut self.rotated, 0);
         root.solve(&self.rotated, weights);
+        is_sound
     }
 }
+
+/// λ where it would be lost beside the sums, as a part of the largest of them.
+const LEAST_LAMBDA: f64 = 1e-10;
 
 /// Saves or loads rows, their targets and importance weights.
 fn persist_rows(rows: &mut Batch, archive: &mut Archive) -> Result<(), Error> {
@@ -129,7 +144,8 @@ impl LeastSquares {
         }
         let columns = FeatureColumns::new(limit)?;
         let (charged, sums, rows, root, weights, row, paid) = Default::default();
-        Ok(Self { charged, form, radius, lambda, columns, sums, rows, root, weights, row, paid, ignored: 0.0 })
+        let (ignored, is_raised) = (0.0, false);
+        Ok(Self { charged, form, radius, lambda, columns, sums, rows, root, weights, row, paid, ignored, is_raised })
     }
 
     /// The same, charged by a quadratic loss ½c(p − y)².
@@ -167,7 +183,7 @@ impl LeastSquares {
             self.rows.finish(Some(y), h);
             self.sum_up();
         }
-        self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
+        self.is_raised |= !self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
     }
 
     /// The normal equations of all rows, from nothing.
@@ -221,6 +237,9 @@ impl ScoreLearner for LeastSquares {
             let reason = "there were more features or rows than its limits, and the others were ignored";
             return Guarantee::none(GuaranteeKind::Own, reason);
         }
+        if self.is_raised {
+            return Guarantee::none(GuaranteeKind::Own, RAISED);
+        }
         let bound = self.lambda * self.radius * self.radius + self.paid.total();
         Guarantee::own(Comparator::Ball(self.radius), self.charged.unit * bound)
     }
@@ -233,6 +252,10 @@ impl ScoreLearner for LeastSquares {
         archive.column_of(size, "moments", &mut self.sums.moments)?;
         archive.column_of(size, "weight", &mut self.weights)?;
         archive.number("ignored_rows", &mut self.ignored)?;
+        // Models of earlier versions do not say it.
+        let mut raised = self.is_raised.then_some(1.0);
+        archive.optional("lambda_raised", &mut raised)?;
+        self.is_raised = raised.is_some();
         self.paid.persist("paid", archive)?;
         if archive.is_loading() {
             self.sums.solve(self.lambda, &mut self.root, &mut self.weights);
@@ -249,7 +272,17 @@ impl LinearWeights for LeastSquares {
     fn weight(&self, index: u32) -> f64 {
         self.columns.find(index).map_or(0.0, |column| self.weights[column])
     }
+
+    fn gamma(&self, index: u32) -> Option<f64> {
+        let Some(column) = self.columns.find(index) else { return Some(1.0 / self.lambda) };
+        let mut unit = vec![0.0; self.root.rows.len()];
+        unit[column] = 1.0;
+        self.root.solve_transposed(&mut unit, column);
+        Some(sum::sum(unit.iter().map(|a| a * a)))
+    }
 }
+
+const RAISED: &str = "features are collinear, and lambda was raised to solve for them; rls has a bound there";
 
 const FORM: ParameterDescriptor = words(
     "form",
@@ -277,7 +310,7 @@ pub(crate) const ENTRY: LearnerDescriptor = LearnerDescriptor {
     losses: Losses::Only(&[LossKind::Quadratic]),
     parameters: &[FORM, LAMBDA, LIMIT, COMPARATOR_RADIUS, ROWS, STANDARDISE],
     promises: &[
-        Promise::always("").repeating().at_most(512),
+        Promise::always("").repeating().overflowing(RAISED).at_most(512),
         Promise::other("form=scratch,lambda=2,limit=20,radius=2,rows=2000").repeating(),
     ],
     build: |arguments| {

@@ -115,7 +115,13 @@ fn learners_of_the_squared_loss_take_half_of_it_and_promise_half() {
             assert_eq!(one, halved.learn_one(row.features(), row.label, row.weight), "{}", entry.name);
             paid += row.weight * HalfSquared.value(one, row.label);
         }
-        let (bound, of_half) = (whole.guarantee().bound.unwrap(), halved.guarantee().bound.unwrap());
+        let (bound, of_half) = match (whole.guarantee().bound, halved.guarantee().bound) {
+            (Ok(bound), Ok(of_half)) => (bound, of_half),
+            (bound, of_half) => {
+                assert_eq!(bound, of_half, "{}", entry.name);
+                continue;
+            }
+        };
         assert_eq!(of_half, 0.5 * bound, "{}", entry.name);
         // Not vacuous: not far above what was paid.
         assert!(of_half <= 1.2 * paid + 1.0, "{}: {of_half} {paid}", entry.name);

@@ -286,6 +286,48 @@ fn with_regularisation_that_is_kept_it_solves_the_discounted_normal_equations() 
     }
 }
 
+/// Five features that span three dimensions, exactly: what is not in the span has λ alone, whose square root `rls` keeps
+/// and sums of squares cannot. Below 1e-12 all λ have nearly one solution, of which even square roots lose digits.
+#[test]
+fn collinear_features_are_solved_for_whatever_lambda_is() {
+    let mut random = Random(12);
+    let rows: Vec<Row> = (0..300)
+        .map(|_| {
+            let [a, b] = [0, 1].map(|_| (random.next() % 17) as f32 / 4.0 - 2.0);
+            let label = f64::from(a - 2.0 * b) + random.between(-0.5, 0.5);
+            Row {
+                indices: vec![0, 1, 2, 3, 4],
+                values: vec![1.0, a, 2.0 * a, a - b, b],
+                label,
+                weight: 1.0,
+                offset: 0.0,
+            }
+        })
+        .collect();
+    for exponent in 0..=30 {
+        let lambda: f64 = format!("1e-{exponent}").parse().unwrap();
+        for form in [LeastSquaresForm::Running, LeastSquaresForm::Scratch(1000)] {
+            let mut rls = Rls::new(lambda.max(1e-12), 1.0, 10, 1.0).unwrap();
+            let mut batch = LeastSquares::new(form, lambda, 10, 1.0).unwrap();
+            let (mut paid, mut expected) = (0.0, 0.0);
+            for (round, row) in rows.iter().enumerate() {
+                let (one, other) = (learn(&mut rls, row), learn(&mut batch, row));
+                expected += (one - row.label).powi(2);
+                paid += (other - row.label).powi(2);
+                assert!((one - other).abs() < 1e-4, "lambda 1e-{exponent}, {form:?}, round {round}: {one} {other}");
+            }
+            assert!((paid / expected - 1.0).abs() < 1e-5, "lambda 1e-{exponent}, {form:?}: {paid} {expected}");
+            // What it says of its regret it says of the problem that it solved.
+            let reason = batch.guarantee().bound.err().unwrap_or_default();
+            let is_raised = reason.contains("lambda was raised");
+            assert!(
+                if exponent < 4 { reason.is_empty() } else { is_raised || exponent < 12 },
+                "1e-{exponent}: {reason}"
+            );
+        }
+    }
+}
+
 /// The textbook's: f^t·λ‖u‖² + Σ f^(t−s)·h·(y − ⟨u, x⟩)², from all rows anew. Two features come late.
 #[test]
 fn with_forgetting_it_minimises_the_exponentially_weighted_squares_and_the_regularisation_fades_too() {

@@ -13,6 +13,10 @@ use crate::numeric::sum;
 /// leave nothing of the rest but rounding, and that must stay finite.
 const LARGEST: f64 = 1e60;
 
+/// What is left of the diagonal of a matrix of sums, as a part of it, must be at least this. Rounding makes 1e-16 of it:
+/// five digits of what is left are right.
+const SMALLEST_PIVOT: f64 = 1e-11;
+
 /// An upper triangular matrix that grows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Triangle {
@@ -101,14 +105,18 @@ impl Triangle {
 
     /// R of RᵀR = λI + this, taken for the upper half of a symmetric matrix without negative
     /// eigenvalues (Cholesky). All that is left on the diagonal is at least λ then; where rounding
-    /// has undone that, it is λ again.
-    pub(crate) fn cholesky(&self, lambda: f64, root: &mut Self) {
+    /// has undone that, it is λ again. False where what is left is no more than rounding has made of the diagonal: then
+    /// what is solved with R has no digit that is right.
+    pub(crate) fn cholesky(&self, lambda: f64, root: &mut Self) -> bool {
         root.rows.clone_from(&self.rows);
+        let mut is_sound = true;
         for i in 0..root.rows.len() {
             let (above, below) = root.rows.split_at_mut(i + 1);
             let row = &mut above[i];
             // The diagonals of later rows hold what is left of them without λ.
-            let pivot = (row[0].max(0.0) + lambda).sqrt();
+            let left = row[0].max(0.0) + lambda;
+            is_sound &= left >= SMALLEST_PIVOT * self.rows[i][0];
+            let pivot = left.sqrt();
             row[0] = pivot;
             row[1..].iter_mut().for_each(|entry| *entry /= pivot);
             for (at, lower) in (1..).zip(below) {
@@ -116,6 +124,12 @@ impl Triangle {
                 lower.iter_mut().zip(&row[at..]).for_each(|(lower, other)| *lower -= entry * other);
             }
         }
+        is_sound
+    }
+
+    /// The largest number on the diagonal.
+    pub(crate) fn largest_diagonal(&self) -> f64 {
+        self.rows.iter().fold(0.0, |most, row| most.max(row[0]))
     }
 }
 
@@ -161,7 +175,7 @@ mod tests {
         }
         is_root_of(&folded, &gram(0.7));
         let mut root = Triangle::default();
-        sum.cholesky(0.7, &mut root);
+        assert!(sum.cholesky(0.7, &mut root));
         is_root_of(&root, &gram(0.7));
     }
 

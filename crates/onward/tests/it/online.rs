@@ -727,7 +727,9 @@ fn every_form_can_be_saved_and_goes_on_to_the_bit() {
         assert_eq!(whole.guarantee(), second.guarantee(), "{text} {}", loss.name());
         assert_eq!(whole.linear().unwrap().averaged(), second.linear().unwrap().averaged(), "{text} {}", loss.name());
         let state = whole.state();
-        for missing in state.numbers().keys().chain(state.columns().keys()) {
+        // Models of earlier versions lack what the rounds of a late average paid.
+        let names = state.numbers().keys().chain(state.columns().keys()).filter(|name| *name != "averaged_paid");
+        for missing in names {
             let mut damaged = onward::archive::State::default();
             state.numbers().iter().filter(|(key, _)| *key != missing).for_each(|(key, value)| damaged.set(key, *value));
             let columns = state.columns().iter().filter(|(key, _)| *key != missing);

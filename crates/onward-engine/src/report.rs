@@ -485,7 +485,7 @@ impl LearnerReport {
         dual.or_else(|| self.guarantee(GuaranteeKind::Universal))
     }
 
-    /// The curved certificate, if it is about all features of the stream.
+    /// The curved certificate, if there is a bound.
     pub fn curved(&self) -> Option<&GuaranteeReport> {
         self.guarantee(GuaranteeKind::Curved).filter(|curved| curved.bound_per_round.is_some())
     }
@@ -615,6 +615,12 @@ pub struct GuaranteeReport {
     /// The features that the predictors of the class use, where they are not all of the stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<Vec<String>>,
+    /// How many features are combinations of these, or nearly, where these and those are all of the stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combinations: Option<u64>,
+    /// What the best of the class pays at least, per example, whoever it was concluded from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<f64>,
     /// The bound.
     pub bound_per_round: Option<f64>,
     /// Why there is none.

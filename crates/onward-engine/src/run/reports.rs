@@ -2,7 +2,7 @@
 
 use onward::MixtureReport;
 use onward::evaluation::{CertificateTerms, Certificates, Ledger, LedgerPoint};
-use onward::guarantee::{Guarantee, GuaranteeKind};
+use onward::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use onward::hindsight::ComparatorClass;
 
 use super::learn::FinishedRun;
@@ -53,15 +53,9 @@ impl CompareOutcome {
 /// What the best of a class pays at least does not depend on whose scores it was concluded from. Rows, loss and classes are the
 /// same for all learners, so the largest floor of each class is everyone's.
 fn share_floors(learners: &mut [LearnerReport]) {
-    let floor = |learner: &LearnerReport, kind: GuaranteeKind| {
-        Some(learner.sequential_risk? - learner.guarantee(kind)?.bound_per_round?)
-    };
-    let best = |kinds: &[GuaranteeKind]| {
-        let floors = learners.iter().flat_map(|learner| kinds.iter().filter_map(|&kind| floor(learner, kind)));
-        floors.reduce(f64::max)
-    };
-    let of_class = best(&[GuaranteeKind::Universal, GuaranteeKind::Dual]);
-    let of_scores = best(&[GuaranteeKind::Curved]);
+    let best =
+        |kind: GuaranteeKind| learners.iter().filter_map(|learner| learner.guarantee(kind)?.floor).reduce(f64::max);
+    let (of_class, of_scores) = (best(GuaranteeKind::Dual), best(GuaranteeKind::Curved));
     for learner in learners {
         let Some(risk) = learner.sequential_risk else { continue };
         for guarantee in &mut learner.guarantees {
@@ -71,7 +65,8 @@ fn share_floors(learners: &mut [LearnerReport]) {
                 _ => None,
             };
             if let (Some(bound), Some(floor)) = (&mut guarantee.bound_per_round, floor) {
-                *bound = bound.min(risk - floor);
+                *bound = bound.min(risk - floor + 4.0 * f64::EPSILON * (risk.abs() + floor.abs()));
+                guarantee.floor = Some(floor);
             }
         }
     }
@@ -117,17 +112,28 @@ pub(super) fn stream(
 fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> LearnerReport {
     let ledger = &model.ledger;
     let own = stated(run.own_guarantee.clone(), ledger.weight());
-    let Certificates { universal, dual, terms } = ledger.certificates();
+    let Certificates { universal, dual, terms, floor: floor_of_class } = ledger.certificates();
     let [certificate, dual] = [universal, dual].map(|it| stated(it, ledger.weight()));
     let (curved, floor) = ledger.curved();
     let mut guarantees: Vec<_> = [own, certificate.clone(), dual, stated(curved, ledger.weight())]
         .iter()
         .map(|it| guarantee(it, ledger.weight()))
         .collect();
-    if let (Some(curved), Some(floor)) = (guarantees.last_mut(), floor)
-        && ledger.distinct_features() != Some(floor.features.len() as u64 + floor.combinations)
-    {
-        curved.features = Some(floor.features.iter().map(|&index| model.name(index)).collect());
+    let per_example = |floor: f64| finite(floor / ledger.weight());
+    for guarantee in &mut guarantees {
+        guarantee.floor = match guarantee.kind {
+            GuaranteeKind::Universal | GuaranteeKind::Dual => floor_of_class.and_then(per_example),
+            GuaranteeKind::Curved => floor.as_ref().and_then(|floor| per_example(floor.floor)),
+            _ => None,
+        };
+    }
+    if let (Some(curved), Some(floor)) = (guarantees.last_mut(), floor) {
+        let met = floor.features.len() as u64 + floor.combinations;
+        let is_whole = ledger.distinct_features() == Some(met);
+        if floor.combinations > 0 || !is_whole {
+            curved.features = Some(floor.features.iter().map(|&index| model.name(index)).collect());
+            curved.combinations = is_whole.then_some(floor.combinations);
+        }
     }
     let answer = hindsight.and_then(|hindsight| hindsight.answer.as_ref().ok());
     LearnerReport {
@@ -186,6 +192,8 @@ pub(crate) fn guarantee(guarantee: &Guarantee, weight: f64) -> GuaranteeReport {
         radius: guarantee.radius().filter(|radius| radius.is_finite()),
         bias: guarantee.comparator.and_then(|comparator| comparator.bias()),
         features: None,
+        combinations: None,
+        floor: None,
         bound_per_round: guarantee.bound.as_ref().ok().map(|bound| bound / weight),
         reason: guarantee.bound.as_ref().err().cloned(),
     }
@@ -251,6 +259,7 @@ fn curve(
             ..LedgerPoint::default()
         });
     }
+    let is_beside = matches!(ledger.comparator(), Comparator::BallBesideBias { .. });
     let mut before = LedgerPoint::default();
     let mut points = Vec::new();
     for point in kept {
@@ -261,7 +270,10 @@ fn curve(
         // Scales change: what was certified of a class in the scales so far need not hold for the best of the class in the scales
         // at the end. Of the predictor itself it is known.
         let guarantee = match (best, point.guarantee, point.terms) {
-            (Some(best), Some(_), Some(terms)) => Some(terms.bound(best.norm, (best.bias, best.bias))),
+            // Rows without a bias came later: the class has changed.
+            (Some(best), Some(_), Some(terms)) if is_beside || terms.bias == 0.0 => {
+                Some(terms.bound(best.norm, (best.bias, best.bias)))
+            }
             (Some(_), ..) => None,
             (None, guarantee, _) => guarantee,
         };

@@ -57,6 +57,9 @@ pub struct Certificate {
     positions: Positions,
     /// Which of its features had no square before.
     new: Vec<usize>,
+    /// Rounds, and Σ h g²: what the rounding of θ is measured by. |θ_i| is at most the root of this times Σ h x_i².
+    rounds: f64,
+    slopes: f64,
     /// Whether some row did not begin with the bias: feature 0 with the value 1.
     lacks_bias: bool,
 }
@@ -127,6 +130,8 @@ impl Certificate {
     pub fn observe(&mut self, p: f64, g: f64, h: f64, x: Features<'_>) {
         self.paid.add(h * g * (p - x.offset()));
         self.weight += h;
+        self.rounds += 1.0;
+        self.slopes += h * g * g;
         self.lacks_bias |= x.indices().first() != Some(&BIAS) || x.values()[0] != 1.0;
         let hg = h * g;
         self.table.locate(x, &mut self.positions);
@@ -201,7 +206,10 @@ impl Certificate {
 
     /// What the bounds for this class are made of; `None` for classes without a bound of this kind.
     pub fn terms(&self, class: Comparator) -> Option<CertificateTerms> {
-        let paid = self.paid.total();
+        let mut paid = self.paid.total();
+        // Each addition to θ_i rounds by half an ulp of it.
+        let rounding = f64::EPSILON * self.rounds * self.slopes.sqrt();
+        let count = self.seen.len() as f64;
         let standardised = |entry: CertificateEntry| entry.theta * entry.theta / entry.square;
         let (bias, norm) = match class {
             Comparator::Ball(_) => (0.0, sum::sum(self.entries().map(|entry| entry.theta * entry.theta)).sqrt()),
@@ -214,7 +222,15 @@ impl Certificate {
             Comparator::Box(_) => (0.0, sum::sum(self.entries().map(|entry| entry.theta.abs()))),
             _ => return None,
         };
-        Some(CertificateTerms { paid, bias, norm })
+        let reach = match class {
+            Comparator::Ball(_) => sum::sum(self.entries().map(|entry| entry.square)).sqrt(),
+            Comparator::Box(_) => sum::sum(self.entries().map(|entry| entry.square.sqrt())),
+            _ => (self.weight * count).sqrt(),
+        };
+        if let Some((low, high)) = class.bias() {
+            paid += rounding * self.weight.sqrt() * low.abs().max(high.abs());
+        }
+        Some(CertificateTerms { paid, bias, norm: norm + rounding * reach })
     }
 
     /// Whether every row began with the bias: feature 0 with the value 1.
@@ -244,6 +260,12 @@ impl Certificate {
     pub fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         self.paid.persist("paid", archive)?;
         archive.number("weight", &mut self.weight)?;
+        // Models of before they were kept go on from nothing: what they rounded before is not known.
+        let (mut rounds, mut slopes) = (Some(self.rounds), Some(self.slopes));
+        archive.optional("rounds", &mut rounds)?;
+        archive.optional("slopes", &mut slopes)?;
+        (self.rounds, self.slopes) = (rounds.unwrap_or_default(), slopes.unwrap_or_default());
+        archive.check(self.rounds >= 0.0 && self.slopes >= 0.0, "slopes", "must not be below 0")?;
         let mut lacks_bias = Some(f64::from(u8::from(self.lacks_bias)));
         archive.optional("lacks_bias", &mut lacks_bias)?;
         let mut entries: Vec<CertificateEntry> = self.entries().collect();
@@ -340,7 +362,9 @@ mod tests {
             let squares = sum::sum(order.iter().map(|index| sums[index][0] * sums[index][0]));
             for certificate in [&certificate, &copy].into_iter().take(if round > 100 { 2 } else { 1 }) {
                 assert_eq!(certificate.features(), order);
-                assert_eq!(certificate.ball(1.0).to_bits(), squares.sqrt().to_bits(), "{round}");
+                // But for what rounding is allowed for.
+                let ball = certificate.ball(1.0);
+                assert!(ball >= squares.sqrt() && ball < squares.sqrt() * (1.0 + 1e-9), "{round}");
                 for (&index, &[_, square]) in &sums {
                     assert_eq!(certificate.root_mean_square(index), (square / (round + 1) as f64).sqrt());
                 }
@@ -355,8 +379,9 @@ mod tests {
         certificate.observe(0.5, 2.0, 1.0, Features::new(&[1], &[3.0]).unwrap());
         certificate.observe(-1.0, 1.0, 2.0, Features::new(&[2], &[4.0]).unwrap());
         // A = 1·2·0.5 + 2·1·(−1) = −1; θ = (6, 8); ‖θ‖ = 10.
-        assert_eq!(certificate.ball(2.0), -1.0 + 2.0 * 10.0);
-        assert_eq!(certificate.cube(2.0), -1.0 + 2.0 * 14.0);
+        let is_near = |bound: f64, exact: f64| bound >= exact && bound < exact + 1e-12;
+        assert!(is_near(certificate.ball(2.0), -1.0 + 2.0 * 10.0));
+        assert!(is_near(certificate.cube(2.0), -1.0 + 2.0 * 14.0));
         // s₁² = 9/3, s₂² = 2·16/3: Σ θ²/s² = 36/3 + 64·3/32 = 12 + 6.
         assert!((certificate.standardised_ball(1.0) - (-1.0 + 18f64.sqrt())).abs() < 1e-12);
         assert_eq!(certificate.distinct_features(), 2);

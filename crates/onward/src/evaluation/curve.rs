@@ -72,7 +72,7 @@ impl Curve {
             self.even.push(point);
         }
         if self.even.len() > MOST_POINTS {
-            self.spacing *= 2;
+            self.spacing = self.spacing.saturating_mul(2);
             let spacing = self.spacing;
             self.even.retain(|point| point.round.is_multiple_of(spacing));
         }
@@ -115,6 +115,8 @@ impl Curve {
         };
         let mut column: Vec<f64> = self.logarithmic.iter().flat_map(terms).collect();
         archive.optional_column("terms", &mut column)?;
+        let is_whole = column.is_empty() || column.len() == 3 * self.logarithmic.len();
+        archive.check(is_whole, "terms", "must have three numbers for each point")?;
         if archive.is_loading() {
             for (point, terms) in self.logarithmic.iter_mut().zip(column.as_chunks::<3>().0) {
                 let [paid, bias, norm] = *terms;

@@ -117,7 +117,8 @@ impl ScaledDual {
         if !archive.is_loading() || column.is_empty() {
             return Ok(!column.is_empty());
         }
-        archive.check(column.len() == length, "scaled_dual", &format!("must have {length} numbers"))?;
+        let is_sound = column.len() == length && column.iter().all(|number| number.is_finite());
+        archive.check(is_sound, "scaled_dual", &format!("must have {length} finite numbers"))?;
         let (of_sums, rest) = column.split_at(2 * sums.len());
         for (sum, pair) in sums.into_iter().zip(of_sums.chunks_exact(2)) {
             *sum = Sum { sum: pair[0], lost: pair[1] };
@@ -125,6 +126,7 @@ impl ScaledDual {
         let (of_powers, rest) = rest.split_at(powers.len());
         powers.copy_from_slice(of_powers);
         (*rounds, *size, *is_unbounded) = (rest[0], rest[1], rest[2] != 0.0);
+        archive.check(*rounds >= 0.0 && *size >= 0.0, "scaled_dual", "must have counts and sizes of at least 0")?;
         Ok(true)
     }
 }

@@ -42,7 +42,7 @@ impl LabelStatistics {
 
     /// The standard deviation of the labels; 0 before the first.
     pub fn deviation(&self) -> f64 {
-        if self.weight > 0.0 { (self.squares / self.weight).sqrt() } else { 0.0 }
+        if self.weight > 0.0 { (self.squares / self.weight).max(0.0).sqrt() } else { 0.0 }
     }
 
     /// The root mean square of the labels: their deviation from 0.
@@ -66,7 +66,8 @@ impl LabelStatistics {
         if archive.is_loading() && column.is_empty() {
             return Ok(false);
         }
-        archive.check(column.len() == values.len(), "labels", "must have five numbers")?;
+        let is_sound = column.len() == values.len() && column.iter().all(|number| number.is_finite());
+        archive.check(is_sound, "labels", "must have five finite numbers")?;
         if archive.is_loading() {
             values.copy_from_slice(&column);
             [self.weight, self.mean, self.squares, self.low, self.high] = values;

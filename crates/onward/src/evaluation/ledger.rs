@@ -62,6 +62,8 @@ pub struct Certificates {
     pub dual: Guarantee,
     /// What the bound of the universal one is made of.
     pub terms: Option<CertificateTerms>,
+    /// What the best of the class pays at least, summed over rounds.
+    pub floor: Option<f64>,
 }
 
 /// What a predictor that ignores the features would have paid.
@@ -526,6 +528,7 @@ impl Ledger {
             universal: Guarantee::none(GuaranteeKind::Universal, reason),
             dual: Guarantee::none(GuaranteeKind::Dual, reason),
             terms: None,
+            floor: None,
         };
         let Some(loss) = self.loss.score() else {
             return none("the universal certificate is for one score per row, and classes have one each");
@@ -540,8 +543,14 @@ impl Ledger {
         };
         let bias = class.bias().unwrap_or_default();
         let bound = terms.bound(radius, bias);
+        // The difference rounds at the size of what was paid.
+        let rounding = 4.0 * f64::EPSILON * (self.paid().abs() + bound.abs());
+        let mut floor = Some(self.paid() - bound - rounding).filter(|floor| floor.is_finite());
         let dual = match self.dual.as_ref().map(|dual| dual.floor(terms.largest(radius, bias))) {
-            Some(Some(floor)) => Ok((self.paid() - floor).min(bound)),
+            Some(Some(of_dual)) => {
+                floor = Some(floor.map_or(of_dual, |floor| floor.max(of_dual)));
+                Ok((self.paid() - of_dual).min(bound))
+            }
             Some(None) => Err(format!("the {} loss is not bounded below", loss.name())),
             None => Err("its sums were not kept".to_owned()),
         };
@@ -550,6 +559,7 @@ impl Ledger {
             universal: Guarantee { kind: GuaranteeKind::Universal, comparator, bound: Ok(bound) },
             dual: Guarantee { kind: GuaranteeKind::Dual, comparator: dual.is_ok().then_some(class), bound: dual },
             terms: Some(terms),
+            floor,
         }
     }
 
@@ -566,8 +576,11 @@ impl Ledger {
             return (Guarantee::none(kind, reason), None);
         };
         match curved.floor() {
-            Ok(floor) => {
+            Ok(mut floor) => {
                 let class = Comparator::ScoresWithin(curved.bound());
+                // Nobody pays less than the least loss of each row.
+                let least = self.dual.as_ref().and_then(|dual| dual.floor(f64::INFINITY));
+                floor.floor = least.map_or(floor.floor, |least| floor.floor.max(least));
                 (Guarantee { kind, comparator: Some(class), bound: Ok(self.paid() - floor.floor) }, Some(floor))
             }
             Err(reason) => (Guarantee::none(kind, reason), None),

@@ -27,7 +27,7 @@ impl ScaledConjugate {
     }
 
     /// Of the tangent at p of a loss that is ½`curvature`·(q − q₀)² with some q₀ between p and where it is least, which is 0,
-    /// or continues that straight: −ℓ*(cα) is αq₀c + α²c²/(2·curvature).
+    /// or continues that straight: ℓ*(cα) is αq₀c + α²c²/(2·curvature).
     pub fn quadratic(p: f64, evaluation: Evaluation, curvature: f64) -> Self {
         let chord = Self::chord(p, evaluation, 0.0);
         let square = evaluation.derivative * evaluation.derivative / (2.0 * curvature);
@@ -47,7 +47,7 @@ pub(super) fn x_log_x(x: f64) -> f64 {
     if x > 0.0 { x * libm::log(x) } else { 0.0 }
 }
 
-/// A score whose minorants end where scores are so near that their ratio would be all rounding.
+/// Nearer than this to an end of the range, the ratio there would be all rounding.
 const NEAR: f64 = 1e-3;
 
 /// The largest a for which ℓ(q) ≥ ℓ(p) + g(q − p) + (a/2)(q − p)² for all q within ±`bound`, p among them, or somewhat less.
@@ -79,7 +79,8 @@ pub(crate) fn largest_bend(
         let rounding = 8.0 * f64::EPSILON * (value.abs() + evaluation.value.abs() + along.abs());
         2.0 * (value - evaluation.value - along - rounding) / (distance * distance)
     };
-    ratio(-bound, ends.0).min(ratio(bound, ends.1)).max(known)
+    let (low, high) = (ratio(-bound, ends.0), ratio(bound, ends.1));
+    if low.is_nan() || high.is_nan() { known } else { low.min(high).max(known) }
 }
 
 #[cfg(test)]

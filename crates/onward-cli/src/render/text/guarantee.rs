@@ -5,7 +5,7 @@ use onward::loss::InverseLink;
 use onward_engine::{GuaranteeReport, LearnerReport, StreamReport};
 
 use super::summary::row;
-use super::{above, below, counted, number, rounded, size};
+use super::{above, below, counted, grouped, number, rounded, size};
 
 /// Of a radius that was computed: more would show the errors of rounding.
 const DIGITS: usize = 5;
@@ -18,7 +18,8 @@ const NAMED: usize = 3;
 pub(crate) fn foremost(learner: &LearnerReport) -> Option<&GuaranteeReport> {
     let for_class = learner.certificate();
     let is_asked_for = for_class.is_some_and(|it| it.radius_of(Comparator::Ball).is_some());
-    learner.curved().filter(|curved| curved.features.is_none() && !is_asked_for).or(for_class)
+    let is_whole = |it: &&GuaranteeReport| it.features.is_none() || it.combinations.is_some();
+    learner.curved().filter(|curved| is_whole(curved) && !is_asked_for).or(for_class)
 }
 
 /// The learner's own guarantee, which may be about another class than the regret is.
@@ -33,12 +34,12 @@ pub(super) fn certificates(text: &mut String, learner: &LearnerReport, stream: &
     let Some(first) = foremost(learner) else { return };
     // Where the best predictor is known, what a certificate rules out says nothing more.
     let is_known = stream.hindsight.as_ref().is_some_and(|hindsight| hindsight.best().is_some());
-    let partial = learner.curved().filter(|curved| curved.features.is_some());
+    let partial = learner.curved().filter(|curved| curved.features.is_some() && curved.combinations.is_none());
     for (title, guarantee) in std::iter::once(("guarantee", first)).chain(partial.map(|it| ("", it))) {
         say(text, title, guarantee, stream, risk);
         if let Some(bound) = guarantee.bound_per_round.filter(|_| !is_known) {
-            let floor = risk - bound;
-            let meaning = match floor > 1e-9 * risk.abs() {
+            let floor = guarantee.floor.unwrap_or(risk - bound);
+            let meaning = match bound < most(guarantee, stream, risk) - 1e-9 * risk.abs() {
                 true => format!("so no such predictor, even knowing the whole stream, pays less than {}", below(floor)),
                 false => "this is all that the learner paid, so it rules out no such predictor".to_owned(),
             };
@@ -79,8 +80,14 @@ pub(super) fn link(stream: &StreamReport) -> InverseLink {
 
 /// A class in words, with the radius for the word `radius`.
 pub(crate) fn sized(description: &str, radius: Option<f64>) -> String {
-    radius
-        .map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(rounded(radius, DIGITS))))
+    radius.map_or_else(|| description.to_owned(), |radius| description.replace("radius", &size(rounded_down(radius))))
+}
+
+/// A radius, computed or given, with few digits: the class that is named is no larger than the one that was certified.
+pub(super) fn rounded_down(radius: f64) -> f64 {
+    let near = rounded(radius, DIGITS);
+    let digit = 10f64.powi(radius.log10().floor() as i32 - DIGITS as i32);
+    if near > radius * (1.0 + 1e-12) { rounded(radius - 0.5 * digit, DIGITS) } else { near }
 }
 
 /// The class that a guarantee is against.
@@ -88,7 +95,7 @@ pub(super) fn class(guarantee: &GuaranteeReport, link: InverseLink) -> String {
     if guarantee.kind != GuaranteeKind::Curved {
         let words = sized(&guarantee.comparator, guarantee.radius);
         if let Some((low, high)) = guarantee.bias {
-            return words.replace("from low to high", &format!("from {} to {}", number(low), number(high)));
+            return words.replace("from low to high", &format!("from {} to {}", above(low), below(high)));
         }
         return words;
     }
@@ -97,7 +104,11 @@ pub(super) fn class(guarantee: &GuaranteeReport, link: InverseLink) -> String {
             let named = features.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
             let more = features.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!(" of {} ({named}{more})", counted(features.len() as u64, "feature"))
+            let others = match guarantee.combinations {
+                Some(count) => format!(", of which {} more are nearly combinations", grouped(count)),
+                None => String::new(),
+            };
+            format!(" of {} ({named}{more}){others}", counted(features.len() as u64, "feature"))
         }
         None => String::new(),
     };

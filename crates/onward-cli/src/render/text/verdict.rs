@@ -6,7 +6,7 @@ use onward_engine::{
     Timing,
 };
 
-use super::guarantee::foremost;
+use super::guarantee::{foremost, rounded_down};
 use super::summary::row;
 use super::{above, below, duration, number, rounded, size};
 
@@ -91,7 +91,7 @@ pub(crate) fn class(best: &BestInHindsight) -> String {
         }
         HindsightClass::BallBesideBias => {
             let (low, high) = best.bias.unwrap_or((f64::NAN, f64::NAN));
-            let radius = best.radius.map(|radius| size(rounded(radius, 4))).unwrap_or_default();
+            let radius = best.radius.map(|radius| size(rounded_down(radius))).unwrap_or_default();
             format!(
                 "Σ(s_i u_i)² ≤ {radius}², s_i the root mean square of feature i, and a bias from {} to {}",
                 number(low),

@@ -3,6 +3,9 @@
 /// No place.
 pub(super) const NONE: u16 = u16::MAX;
 
+/// The most features.
+pub(super) const MOST: usize = 1024;
+
 /// The places of features in an array that is addressed by a hash: four times as many as features.
 const SPARE: usize = 4;
 
@@ -24,10 +27,10 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Room for this many features. Those with indices below `reserved` are sure of it, as far as it goes; others share the rest
-    /// of one half.
+    /// Room for this many features, from 1 to [`MOST`]. Those with indices below `reserved` are sure of it, as far as it goes;
+    /// others come in until half of it is taken, by whichever.
     pub(super) fn new(limit: usize, reserved: u32) -> Self {
-        let limit = limit.min(usize::from(NONE) / SPARE);
+        let limit = limit.clamp(1, MOST);
         let room = if reserved > 1 { limit / 2 } else { limit };
         let hashed = vec![NONE; (SPARE * limit).next_power_of_two()];
         Self { limit, reserved, room, indices: Vec::new(), reserved_ones: 0, hashed, last: Vec::new() }

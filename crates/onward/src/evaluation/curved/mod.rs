@@ -16,8 +16,9 @@
 //!
 //! # Rounding
 //! Rows are summed in blocks, and blocks with a running compensation, so that sums have the error of one block. A
-//! feature that is (nearly) a combination of others is left out: what is left is solved stably, and the floor is lowered by a bound on the
-//! errors of sums and solution. Exact combinations add nothing to the class.
+//! feature that is (nearly) a combination of others is left out of the class, which says so: what is left is solved stably, and the
+//! floor is lowered by a bound on the errors of sums and solution. (An exact combination adds nothing to a class; a near one may
+//! add much, with large weights, and sums cannot tell them apart.)
 
 mod members;
 mod sums;
@@ -37,9 +38,6 @@ pub const DEFAULT_SCORE_BOUND: f64 = 10.0;
 /// The features that are kept where nothing is said.
 pub const DEFAULT_MEMBERS: usize = 64;
 
-/// The most features that a saved one may have.
-const MOST_MEMBERS: f64 = 4096.0;
-
 /// A feature of which less than this share is left beside others is a combination of them.
 const DEPENDENT: f64 = 1e-8;
 
@@ -58,8 +56,10 @@ pub struct CurvedCertificate {
     constant: Sum,
     /// v and H.
     sums: QuadraticSums,
-    /// Σ h(ap − g)²/a: |v_i|² is at most this times H_ii, whatever the signs.
+    /// Σ h(|ap| + |g|)²/a: |v_i|² is at most this times H_ii, whatever the signs; and Σ h of the sizes of what c is made of: what
+    /// rounding is a share of.
     slopes: f64,
+    size: f64,
     /// A label of either sign, and what it is charged at −C and C.
     ends: [(f64, f64, f64); 2],
 }
@@ -71,7 +71,7 @@ pub struct CurvedFloor {
     pub floor: f64,
     /// The features that the class is about.
     pub features: Vec<u32>,
-    /// How many more are combinations of these, to rounding, and left out.
+    /// How many more are combinations of these, or nearly, and left out.
     pub combinations: u64,
 }
 
@@ -87,6 +87,7 @@ impl CurvedCertificate {
             centre: 0.0,
             constant: Sum::default(),
             slopes: 0.0,
+            size: 0.0,
             ends: [(f64::NAN, 0.0, 0.0); 2],
         }
     }
@@ -116,7 +117,6 @@ impl CurvedCertificate {
                     return;
                 }
                 members::NONE => {}
-                // What a row has twice counts as its sum.
                 place => self.sums.set(place, f64::from(value)),
             }
         }
@@ -127,8 +127,11 @@ impl CurvedCertificate {
         let moved = clipped - x.offset() - self.centre;
         let slope = bend * moved - at.derivative;
         if bend > 0.0 {
-            self.constant.add(h * (at.value - at.derivative * moved + 0.5 * bend * moved * moved));
-            self.slopes += h * slope * slope / bend;
+            let (along, square) = (at.derivative * moved, 0.5 * bend * moved * moved);
+            self.constant.add(h * (at.value - along + square));
+            self.size += h * (at.value.abs() + along.abs() + square);
+            let size = (bend * moved).abs() + at.derivative.abs();
+            self.slopes += h * size * size / bend;
             self.sums.push(h * slope, h * bend);
         } else {
             // A row without curvature would have no minimum: of it the least loss is kept.
@@ -165,7 +168,9 @@ impl CurvedCertificate {
             return Err(format!("there are more than {} features, or rows without a bias", self.members.limit()));
         }
         let indices = self.members.indices();
-        let solved = Solution::of(indices.len(), |i, j| self.sums.bend(i, j), |i| self.sums.slope(i));
+        // What scores are counted from is made up for by the bias, which is therefore kept.
+        let first = indices.iter().position(|&index| index == BIAS);
+        let solved = Solution::of(indices.len(), first, |i, j| self.sums.bend(i, j), |i| self.sums.slope(i));
         if solved.kept.is_empty() {
             return Err("the loss has no curvature on scores so far apart".to_owned());
         }
@@ -179,7 +184,7 @@ impl CurvedCertificate {
         let off = rounding * (solved.kept.len() as f64 * solved.condition * self.slopes).sqrt();
         let gained = 0.5 * (solved.norm + off).powi(2) / (1.0 - share);
         let constant = self.constant.total();
-        let floor = constant - gained - 4.0 * rounding * (constant.abs() + gained);
+        let floor = constant - gained - 4.0 * (2.0 * f64::EPSILON * self.size + rounding * gained);
         let mut kept = solved.kept;
         kept.sort_unstable();
         let features = kept.iter().map(|&at| indices[at]).collect();
@@ -204,21 +209,27 @@ impl CurvedCertificate {
             self.constant.sum,
             self.constant.lost,
             self.slopes,
+            self.size,
             self.centre,
         ];
         archive.optional_column("header", &mut header)?;
         if archive.is_loading() && header.is_empty() {
             return Ok(false);
         }
-        let &[bound, limit, reserved, is_over, sum, lost, slopes, centre] = header.as_slice() else {
-            return archive.require(None, "header", "must have eight numbers");
+        let &[bound, limit, reserved, is_over, sum, lost, slopes, size, centre] = header.as_slice() else {
+            return archive.require(None, "header", "must have nine numbers");
         };
         if archive.is_loading() {
-            let is_sound =
-                bound > 0.0 && (1.0..=MOST_MEMBERS).contains(&limit) && (0.0..=f64::from(u32::MAX)).contains(&reserved);
+            let is_finite = [sum, lost, slopes, size, centre].iter().all(|number| number.is_finite());
+            let is_sound = (bound == DEFAULT_SCORE_BOUND || bound == f64::INFINITY)
+                && is_finite
+                && slopes >= 0.0
+                && size >= 0.0
+                && (1.0..=members::MOST as f64).contains(&limit)
+                && (0.0..=f64::from(u32::MAX)).contains(&reserved);
             archive.check(is_sound, "header", "must be within its ranges")?;
             *self = Self::new(bound, limit as usize, reserved as u32);
-            (self.is_over, self.slopes, self.centre) = (is_over != 0.0, slopes, centre);
+            (self.is_over, self.slopes, self.size, self.centre) = (is_over != 0.0, slopes, size, centre);
             self.constant = Sum { sum, lost };
         }
         if self.is_over {
@@ -255,15 +266,17 @@ struct Solution {
 }
 
 impl Solution {
-    fn of(size: usize, bend: impl Fn(usize, usize) -> f64, slope: impl Fn(usize) -> f64) -> Self {
+    fn of(size: usize, first: Option<usize>, bend: impl Fn(usize, usize) -> f64, slope: impl Fn(usize) -> f64) -> Self {
         let scales: Vec<f64> = (0..size).map(|at| bend(at, at).max(0.0).sqrt()).collect();
         let entry = |i: usize, j: usize| bend(i, j) / (scales[i] * scales[j]);
         let mut left: Vec<f64> = scales.iter().map(|&scale| if scale > 0.0 { 1.0 } else { 0.0 }).collect();
         // Of each feature, what is orthogonal to one pivot after the other.
         let mut lines: Vec<Vec<f64>> = vec![Vec::new(); size];
         let (mut kept, mut pivots) = (Vec::new(), Vec::new());
-        while let Some(next) = (0..size).max_by(|&a, &b| left[a].total_cmp(&left[b])).filter(|&at| left[at] > DEPENDENT)
-        {
+        loop {
+            let largest = (0..size).max_by(|&a, &b| left[a].total_cmp(&left[b]));
+            let next = first.filter(|_| kept.is_empty()).or(largest).filter(|&at| left[at] > DEPENDENT);
+            let Some(next) = next else { break };
             let pivot = left[next].sqrt();
             let line = lines[next].clone();
             for other in 0..size {

@@ -123,6 +123,11 @@ impl QuadraticSums {
         if archive.is_loading() {
             let is_sound = (0.0..f64::from(BLOCK)).contains(&counts[0]) && (0.0..ROWS as f64).contains(&counts[1]);
             archive.check(is_sound, "counts", "must be below those of a block")?;
+            let all = [&sums, &lost, &self.block, &self.rows].into_iter().flatten();
+            let is_finite = all.chain(&self.slopes).chain(&self.bends).all(|number| number.is_finite());
+            archive.check(is_finite, "sums", "must be finite")?;
+            let rest = &self.rows[counts[1] as usize * width..];
+            archive.check(rest.iter().all(|value| *value == 0.0), "rows", "must be 0 where there are none")?;
             (self.eights, self.waiting) = (counts[0] as u32, counts[1] as usize);
             self.totals = sums.into_iter().zip(lost).map(|(sum, lost)| Sum { sum, lost }).collect();
             for (row, values) in self.rows.chunks_exact(width.max(1)).enumerate() {

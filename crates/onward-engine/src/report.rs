@@ -375,6 +375,9 @@ pub struct LearnerReport {
     /// The importance of the rounds in which it moved, for learners that count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updates: Option<f64>,
+    /// What the perceptron's theorem says of these against the best predictor in hindsight, if it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub novikoff: Option<NovikoffReport>,
     /// What a learner that mixes others says of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<Vec<LaneReport>>,
@@ -668,6 +671,28 @@ pub struct AveragedRisk {
     /// Why there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// How many updates, and so mistakes, the perceptron's theorem allows against the best predictor in hindsight û.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct NovikoffReport {
+    /// X: the largest norm of a row with an update, times the root of its importance.
+    pub size: f64,
+    /// γ: the margin of û, where it separates all rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
+    /// H + (‖û‖X)² + ‖û‖X√H, H the hinge loss of û over all rows.
+    pub hinge_bound: f64,
+    /// (X/γ)².
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin_bound: Option<f64>,
+}
+
+impl NovikoffReport {
+    /// The lesser of both bounds.
+    pub fn bound(&self) -> f64 {
+        self.margin_bound.unwrap_or(f64::INFINITY).min(self.hinge_bound)
+    }
 }
 
 /// A learner in a mixture.

@@ -234,6 +234,7 @@ impl Contestant {
             own_guarantee: self.model.own_guarantee(),
             mixture: self.model.learner.mixture(),
             updates: self.model.learner.updates(),
+            novikoff: self.model.learner.novikoff(),
             trace: self.trace,
             averaged_risk: None,
             saved_model_risk: None,

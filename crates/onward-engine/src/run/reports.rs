@@ -2,7 +2,7 @@
 
 use onward::MixtureReport;
 use onward::evaluation::{CertificateTerms, Certificates, Ledger, LedgerPoint};
-use onward::guarantee::{Guarantee, GuaranteeKind};
+use onward::guarantee::{Guarantee, GuaranteeKind, Novikoff};
 use onward::hindsight::ComparatorClass;
 
 use super::learn::FinishedRun;
@@ -11,7 +11,7 @@ use crate::hindsight::{Hindsight, HindsightAnswer};
 use crate::model::{Model, ModelMetadata};
 use crate::report::{
     AveragedRisk, BestInHindsight, CompareReport, CurvePoint, DELTA, GuaranteeReport, HindsightClass, HindsightReport,
-    LearnReport, LearnerReport, MetricsReport, StreamReport, Timing, finite, lanes,
+    LearnReport, LearnerReport, MetricsReport, NovikoffReport, StreamReport, Timing, finite, lanes,
 };
 
 impl LearnOutcome {
@@ -150,6 +150,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         excess_empirical_risk: answer.and_then(|answer| answer.excess),
         averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
         updates: run.updates,
+        novikoff: run.novikoff.and_then(|theorem| novikoff(theorem, answer?, ledger.weight())),
         lanes: run.mixture.as_ref().map(lanes),
         gap_to_best_lane: run.mixture.as_ref().map(MixtureReport::gap),
         pass_risks: (run.pass_risks.len() > 1).then(|| run.pass_risks.iter().copied().map(finite).collect()),
@@ -220,6 +221,15 @@ fn best_in_hindsight(hindsight: &Hindsight) -> HindsightReport {
         charged_by: answer.mistakes.map(|_| "hinge".to_owned()),
         mistakes_per_round: answer.mistakes,
     })
+}
+
+/// The perceptron's theorem about the best predictor by the hinge loss.
+fn novikoff(theorem: Novikoff, answer: &HindsightAnswer, weight: f64) -> Option<NovikoffReport> {
+    answer.mistakes?;
+    let (best, margin) = (&answer.best, answer.margin);
+    let hinge_bound = finite(theorem.against(best.loss * weight, best.raw_norm))?;
+    let margin_bound = margin.and_then(|margin| finite(theorem.separable(margin)));
+    Some(NovikoffReport { size: theorem.size, margin, hinge_bound, margin_bound })
 }
 
 fn averaged_risk(bound: &Result<f64, String>) -> AveragedRisk {

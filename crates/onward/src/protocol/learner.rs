@@ -4,7 +4,7 @@
 //! Calls take many rows and play one round for each, in order. A prediction is its scores: one, or one per class.
 
 use crate::archive::Archive;
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, Novikoff};
 use crate::loss::{SharedLoss, TaskLoss};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Example, Features, Rows};
@@ -90,6 +90,11 @@ pub trait Learner: Predictor {
     fn updates(&self) -> Option<f64> {
         None
     }
+
+    /// What bounds M against any comparator, for learners that the perceptron's theorem is about.
+    fn novikoff(&self) -> Option<Novikoff> {
+        None
+    }
 }
 
 /// One record at a time, for learners with one score.
@@ -161,6 +166,11 @@ pub trait ScoreLearner: Send + Sync {
     fn updates(&self) -> Option<f64> {
         None
     }
+
+    /// As [`Learner::novikoff`].
+    fn novikoff(&self) -> Option<Novikoff> {
+        None
+    }
 }
 
 impl<L: ScoreLearner> Predictor for L {
@@ -206,6 +216,7 @@ impl<L: ScoreLearner> Learner for L {
         linear -> Option<&dyn LinearWeights>;
         mixture -> Option<MixtureReport>;
         updates -> Option<f64>;
+        novikoff -> Option<Novikoff>;
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

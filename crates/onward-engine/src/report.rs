@@ -312,6 +312,9 @@ pub struct PredictReport {
     pub stream: StreamReport,
     /// The learner with its parameters.
     pub learner: String,
+    /// Whether the average of its points predicted.
+    #[serde(default, rename = "averaged", skip_serializing_if = "std::ops::Not::not")]
+    pub is_averaged: bool,
     /// The mean loss on the examples with a label; `None` if there are none.
     pub mean_loss: Option<f64>,
     /// The weight of the mistakes, of classes.

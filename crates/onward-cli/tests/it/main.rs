@@ -2,6 +2,7 @@
 
 mod account;
 mod auto;
+mod averaged;
 mod bad_input;
 mod cache;
 mod common;

@@ -3,6 +3,7 @@
 //!
 //! Calls take many rows and play one round for each, in order. A prediction is its scores: one, or one per class.
 
+use super::frozen::{Clipping, frozen_linear};
 use crate::archive::Archive;
 use crate::guarantee::{Guarantee, Novikoff};
 use crate::loss::{SharedLoss, TaskLoss};
@@ -115,6 +116,13 @@ impl dyn Learner + '_ {
     /// When rows have several scores.
     pub fn predict_one(&self, x: Features<'_>) -> f64 {
         (self as &dyn Predictor).predict_one(x)
+    }
+
+    /// The predictor by the average of the learner's points, where it keeps one ([`LinearWeights::averaged`]). Its scores
+    /// are the means of those that the points would give: nothing is clipped.
+    pub fn freeze_averaged(&self) -> Option<Box<dyn Predictor>> {
+        let (indices, weights): (Vec<_>, Vec<_>) = self.linear()?.averaged()?.into_iter().unzip();
+        Some(frozen_linear(&indices, &weights, Clipping::Never))
     }
 }
 

@@ -59,8 +59,9 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
 pub(crate) fn predicted(report: &PredictReport) -> String {
     let mut text = head(&report.stream, report.timing, 1);
     if let Some(risk) = report.mean_loss {
-        let meaning =
-            format!("mean {} loss of the model without learning, on the examples with a label", report.stream.loss);
+        let what = if report.is_averaged { "averaged predictor" } else { "model" };
+        let loss = &report.stream.loss;
+        let meaning = format!("mean {loss} loss of the {what} without learning, on the examples with a label");
         row(&mut text, "mean loss", &number(risk), &meaning);
         measures(&mut text, &report.stream, &report.metrics, report.mistakes, None);
     }

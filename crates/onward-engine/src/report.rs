@@ -375,6 +375,9 @@ pub struct LearnerReport {
     /// What the average of the learner's points pays at most on a new example, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub averaged_risk: Option<AveragedRisk>,
+    /// What its predictions could expect to pay, at any time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anytime_risk: Option<Vec<AnytimeRisk>>,
     /// The importance of the rounds in which it moved, for learners that count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updates: Option<f64>,
@@ -696,6 +699,36 @@ impl NovikoffReport {
     pub fn bound(&self) -> f64 {
         self.margin_bound.unwrap_or(f64::INFINITY).min(self.hinge_bound)
     }
+}
+
+/// The interval in which the mean of the conditional expectations of a loss was at all times of the run, or why none is
+/// known.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AnytimeRisk {
+    /// Of which loss.
+    pub of: AnytimeLoss,
+    /// Where it begins.
+    pub low: Option<f64>,
+    /// Where it ends.
+    pub high: Option<f64>,
+    /// The probability with which it holds at all times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A loss whose range is known before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnytimeLoss {
+    /// Mistakes, each of which is 1.
+    Mistakes,
+    /// The Brier score.
+    Brier,
+    /// The charged loss.
+    Loss,
 }
 
 /// A learner in a mixture.

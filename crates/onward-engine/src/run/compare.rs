@@ -237,6 +237,7 @@ impl Contestant {
             novikoff: self.model.learner.novikoff(),
             trace: self.trace,
             averaged_risk: None,
+            loss_bound: None,
             saved_model_risk: None,
         };
         (self.name, self.model, run)

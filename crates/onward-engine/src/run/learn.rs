@@ -263,6 +263,7 @@ impl LearnRun {
             novikoff,
             trace,
             averaged_risk,
+            loss_bound: self.loss_bound,
             saved_model_risk,
         };
         Ok(LearnOutcome { model, inputs, resumed_at, bytes, run, hindsight })
@@ -297,6 +298,8 @@ pub(super) struct FinishedRun {
     /// What the average of the learner's points pays at most on a new example, or why nothing can be said of it,
     /// if it was asked for.
     pub(super) averaged_risk: Option<Result<f64, String>>,
+    /// Losses are known to be in [0, this].
+    pub(super) loss_bound: Option<f64>,
     /// What the model pays at the end on some of its rows, where their labels come in runs.
     pub(super) saved_model_risk: Option<SavedModelRisk>,
 }

@@ -60,6 +60,8 @@ pub(crate) struct HindsightAnswer {
     pub(crate) mistakes: Option<f64>,
     /// What the best predictor did up to each round of the curve and the last.
     pub(crate) course: Vec<CoursePoint>,
+    /// Its margin, y⟨u, x⟩/‖u‖ at least, where that is above 0 and the learner is charged by mistakes.
+    pub(crate) margin: Option<f64>,
     /// The largest size of a score of the best predictor.
     pub(crate) largest_score: f64,
     /// After several passes: what the learner pays as it then is, more than the best.
@@ -121,8 +123,9 @@ impl HindsightRequest {
                 course.run(rows, loss).map_err(EngineError::RowStore)?;
                 let mistakes = by_mistakes.then(|| course.charge / ledger.weight());
                 let excess = if passes > 1 { Some(self.excess(rows, &best, &*model.learner)?) } else { None };
+                let margin = Some(course.margin / best.raw_norm).filter(|&margin| by_mistakes && margin > 0.0);
                 let Course { found: course, largest_score, .. } = course;
-                Ok(HindsightAnswer { best, mistakes, course, largest_score, excess })
+                Ok(HindsightAnswer { best, mistakes, course, margin, largest_score, excess })
             }
             Err(hindsight::HindsightError::Refused(error)) => Err(error.to_string()),
             Err(hindsight::HindsightError::Rows(error)) => return Err(EngineError::RowStore(error)),
@@ -195,6 +198,8 @@ struct Course<'a> {
     now: CoursePoint,
     /// What it would have been charged by the loss that the learner is charged by.
     charge: f64,
+    /// The least y⟨u, x⟩.
+    margin: f64,
     largest_score: f64,
     /// Σ h, and of each feature by its number Σ h x².
     weight: f64,
@@ -212,6 +217,7 @@ impl<'a> Course<'a> {
             rounds,
             now: CoursePoint::default(),
             charge: 0.0,
+            margin: f64::INFINITY,
             largest_score: 0.0,
             weight: 0.0,
             squares: vec![0.0; best.weights.len()],
@@ -226,6 +232,7 @@ impl<'a> Course<'a> {
             self.now.round += 1;
             self.now.paid += row.weight * loss.value(score, row.label);
             self.charge += row.weight * self.ledger.loss().value(&[score], row.label);
+            self.margin = self.margin.min(row.label * (score - row.offset));
             self.largest_score = self.largest_score.max(score.abs());
             self.weight += row.weight;
             for (&number, &value) in row.numbers.iter().zip(row.values) {

@@ -392,6 +392,9 @@ pub struct PredictReport {
     pub stream: StreamReport,
     /// The learner with its parameters.
     pub learner: String,
+    /// Whether the average of its points predicted.
+    #[serde(default, rename = "averaged", skip_serializing_if = "std::ops::Not::not")]
+    pub is_averaged: bool,
     /// The mean loss on the examples with a label; `None` if there are none.
     pub mean_loss: Option<f64>,
     /// The weight of the mistakes, of classes.
@@ -452,9 +455,15 @@ pub struct LearnerReport {
     /// What the average of the learner's points pays at most on a new example, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub averaged_risk: Option<AveragedRisk>,
+    /// What its predictions could expect to pay, at any time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anytime_risk: Option<Vec<AnytimeRisk>>,
     /// The importance of the rounds in which it moved, for learners that count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updates: Option<f64>,
+    /// What the perceptron's theorem says of these against the best predictor in hindsight, if it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub novikoff: Option<NovikoffReport>,
     /// What a learner that mixes others says of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<Vec<LaneReport>>,
@@ -760,6 +769,58 @@ pub struct AveragedRisk {
     /// Why there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// How many updates, and so mistakes, the perceptron's theorem allows against the best predictor in hindsight û.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct NovikoffReport {
+    /// X: the largest norm of a row with an update, times the root of its importance.
+    pub size: f64,
+    /// γ: the margin of û, where it separates all rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
+    /// H + (‖û‖X)² + ‖û‖X√H, H the hinge loss of û over all rows.
+    pub hinge_bound: f64,
+    /// (X/γ)².
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin_bound: Option<f64>,
+}
+
+impl NovikoffReport {
+    /// The lesser of both bounds.
+    pub fn bound(&self) -> f64 {
+        self.margin_bound.unwrap_or(f64::INFINITY).min(self.hinge_bound)
+    }
+}
+
+/// The interval in which the mean of the conditional expectations of a loss was at all times of the run, or why none is
+/// known.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AnytimeRisk {
+    /// Of which loss.
+    pub of: AnytimeLoss,
+    /// Where it begins.
+    pub low: Option<f64>,
+    /// Where it ends.
+    pub high: Option<f64>,
+    /// The probability with which it holds at all times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A loss whose range is known before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnytimeLoss {
+    /// Mistakes, each of which is 1.
+    Mistakes,
+    /// The Brier score.
+    Brier,
+    /// The charged loss.
+    Loss,
 }
 
 /// A learner in a mixture.

@@ -94,6 +94,11 @@ pub(crate) struct PredictArguments {
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub(crate) model: PathBuf,
 
+    /// Predict with the average of the points that the learner went through (of sgd:average=1, ogd:average=true and
+    /// osd:average=true)
+    #[arg(long)]
+    pub(crate) averaged: bool,
+
     #[command(flatten)]
     pub(crate) input: InputArguments,
 
@@ -156,6 +161,10 @@ pub(crate) struct InspectArguments {
     /// How many of the heaviest features to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = reading::parse_whole::<usize>)]
     pub(crate) top: usize,
+
+    /// Show the weights of the average of the points that the learner went through
+    #[arg(long)]
+    pub(crate) averaged: bool,
 
     /// Print JSON
     #[arg(long)]

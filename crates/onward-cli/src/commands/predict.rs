@@ -23,6 +23,7 @@ pub(super) fn run(arguments: &PredictArguments) -> Result<ExitCode, Failure> {
     let model = load(&arguments.model, &inputs)?;
     let watch = Watch::begin(&arguments.input, arguments.output.quiet, "mean loss")?;
     let run = PredictRun::open(&model, &inputs, arguments.input.reading())?;
+    let run = if arguments.averaged { run.averaged()? } else { run };
     watch.opened(run.reader(), &arguments.input, None);
     let mut csv = outputs::predictions(path, run.reader(), run.model())?;
     let predicted = run.run(&mut csv, &watch);

@@ -15,9 +15,13 @@ use crate::render::text;
 /// Prints what a model holds.
 pub(super) fn inspect(arguments: &InspectArguments) -> Result<ExitCode, Failure> {
     let model = Model::load(&arguments.model)?;
+    let found = match arguments.averaged {
+        true => model.inspect_averaged(arguments.top)?,
+        false => model.inspect(arguments.top),
+    };
     let text = match arguments.json {
-        true => to_json(&model.inspect(arguments.top)).map_err(Failure::user)?,
-        false => text::inspection::text(&model, arguments.top),
+        true => to_json(&found).map_err(Failure::user)?,
+        false => text::inspection::text(&model, &found),
     };
     print(text.as_bytes())
 }

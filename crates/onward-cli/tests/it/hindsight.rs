@@ -174,6 +174,60 @@ fn mistakes_are_compared_with_the_least_hinge_loss() {
 }
 
 #[test]
+fn novikoffs_theorem_bounds_the_mistakes_of_the_perceptron() {
+    let folder = Folder::new();
+    // y = the sign of x, at least 1 from 0; and the same with every tenth label turned round.
+    let stream = |turned: u32| {
+        let row = move |t: u32| {
+            let x = f64::from(t * 7 % 13) - 6.0;
+            let x = if x < 0.0 { x - 0.5 } else { x + 0.5 };
+            let y = if (x > 0.0) != (turned > 0 && t.is_multiple_of(turned)) { 1 } else { -1 };
+            format!("{y},{x}\n")
+        };
+        "y,x\n".to_owned() + &(0..1000).map(row).collect::<String>()
+    };
+    folder.write("apart", stream(0));
+    folder.write("mixed", stream(10));
+    for learner in ["perceptron", "perceptron:variant=margin,margin=0.5"] {
+        let with =
+            |file| report(&folder, &[file, "--target", "y>0", "--radius", "4", "--hindsight", "--learner", learner]);
+        for (file, is_apart) in [("apart", true), ("mixed", false)] {
+            let report = with(file);
+            let mistakes = number(&report, "/mistakes");
+            let bound = number(&report, "/novikoff/hinge_bound");
+            assert!(mistakes > 0.0 && mistakes <= bound && number(&report, "/updates") <= bound, "{report}");
+            // The closed form of what is reported.
+            let hinge = 1000.0 * number(&report, "/hindsight/loss");
+            let reach = number(&report, "/hindsight/raw_norm") * number(&report, "/novikoff/size");
+            let closed = hinge + reach * reach + reach * hinge.sqrt();
+            assert!((bound / closed - 1.0).abs() < 1e-9, "{bound} {closed}");
+            assert_eq!(report["novikoff"].get("margin").is_some(), is_apart, "{report}");
+            if is_apart {
+                let margin = number(&report, "/novikoff/margin");
+                // No predictor has a larger margin than the nearest rows are from 0.
+                assert!(margin > 0.0 && margin <= 1.5, "{margin}");
+                let square = (number(&report, "/novikoff/size") / margin).powi(2);
+                assert!((number(&report, "/novikoff/margin_bound") / square - 1.0).abs() < 1e-12);
+                assert!(number(&report, "/updates") <= square);
+            }
+        }
+    }
+    let said = |file| {
+        let options = ["learn", file, "--target", "y>0", "--radius", "4", "--hindsight", "--learner", "perceptron"];
+        folder.succeed(&options).stderr
+    };
+    let apart = said("apart");
+    assert!(apart.contains("  in all, by Novikoff's theorem: (X/γ)², X = "), "{apart}");
+    let mixed = said("mixed");
+    assert!(mixed.contains("  in all, by Novikoff's theorem: H + (‖u‖X)² + ‖u‖X√H, X = "), "{mixed}");
+    // An average is not bounded by it, and features that are scaled change.
+    for learner in ["perceptron:variant=averaged", "perceptron:standardise=true", "kernel-perceptron:budget=50"] {
+        let report = report(&folder, &["apart", "--target", "y>0", "--hindsight", "--learner", learner]);
+        assert!(report.get("novikoff").is_none(), "{report}");
+    }
+}
+
+#[test]
 fn updates_and_guarantee_of_several_passes_are_those_of_the_first() {
     let folder = Folder::new();
     let sites = data("phishing.csv");

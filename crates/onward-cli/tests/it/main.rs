@@ -1,7 +1,9 @@
 //! The program's tests in one binary: every further binary links all dependencies again.
 
 mod account;
+mod anytime;
 mod auto;
+mod averaged;
 mod bad_input;
 mod cache;
 mod common;

@@ -4,6 +4,7 @@ use onward_data::Schema;
 use serde::Serialize;
 
 use super::{HeavyFeature, Model, ModelMetadata};
+use crate::error::EngineError;
 use crate::report::{LaneReport, TaskKind, lanes};
 
 /// What a model holds, as JSON with stable keys.
@@ -28,6 +29,9 @@ pub struct Inspection {
     pub baseline_risk: Option<f64>,
     /// Different features that were learnt from.
     pub distinct_features: Option<u64>,
+    /// Whether the weights are those of the average of the learner's points.
+    #[serde(rename = "averaged", skip_serializing_if = "std::ops::Not::not")]
+    pub is_averaged: bool,
     /// The features that move a typical score furthest.
     pub heaviest: Vec<HeavyFeature>,
     /// What a learner that mixes others says of them.
@@ -50,9 +54,19 @@ impl Model {
             sequential_risk: (self.ledger.rounds() > 0).then(|| self.ledger.sequential_risk()),
             baseline_risk: self.ledger.baseline_risk(),
             distinct_features: self.ledger.distinct_features(),
+            is_averaged: false,
             heaviest: self.heaviest(heaviest),
             lanes: mixture.as_ref().map(lanes),
             gap_to_best_lane: mixture.as_ref().map(|mixture| mixture.gap()),
         }
+    }
+
+    /// The same, with the weights of the average of the learner's points.
+    ///
+    /// # Errors
+    /// When the learner keeps no average.
+    pub fn inspect_averaged(&self, heaviest: usize) -> Result<Inspection, EngineError> {
+        let found = self.heaviest_averaged(heaviest)?;
+        Ok(Inspection { is_averaged: true, heaviest: found, ..self.inspect(0) })
     }
 }

@@ -7,6 +7,7 @@ mod rounds;
 mod snapshot;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use onward::archive::Names;
@@ -14,7 +15,7 @@ use onward::evaluation::Ledger;
 use onward::guarantee::Guarantee;
 use onward::loss::{Task, TaskLoss};
 use onward::protocol::LearnerSpec;
-use onward::{Example, FeatureMap, Features, Learner, Predictor, Rows};
+use onward::{Example, FeatureMap, Features, Learner, LinearWeights, Predictor, Rows};
 use onward_data::{Layout, Options, ParsedBatch, Schema, Target, TargetRule};
 use serde::{Deserialize, Serialize};
 
@@ -324,9 +325,30 @@ impl Model {
     /// The features that move a typical score furthest, by |weight| × spread: the deviation of a feature that
     /// the learner centres, and the root mean square of another. Empty for learners without weights.
     pub fn heaviest(&self, count: usize) -> Vec<HeavyFeature> {
-        let Some(sums) = self.ledger.sums() else { return Vec::new() };
         let Some(linear) = self.learner.linear() else { return Vec::new() };
-        let weights = linear.weights(sums.features());
+        self.heaviest_by(linear, count, |indices| linear.weights(indices))
+    }
+
+    /// The same by the weights of the average of the learner's points.
+    ///
+    /// # Errors
+    /// When the learner keeps no average.
+    pub fn heaviest_averaged(&self, count: usize) -> Result<Vec<HeavyFeature>, EngineError> {
+        let averaged = self.learner.linear().and_then(|linear| Some((linear, linear.averaged()?)));
+        let (linear, pairs) = averaged.ok_or_else(|| self.no_average())?;
+        let weights: HashMap<u32, f64> = pairs.into_iter().collect();
+        let weight = |index: &u32| weights.get(index).copied().unwrap_or(0.0);
+        Ok(self.heaviest_by(linear, count, |indices| indices.iter().map(weight).collect()))
+    }
+
+    fn heaviest_by(
+        &self,
+        linear: &dyn LinearWeights,
+        count: usize,
+        weights: impl FnOnce(&[u32]) -> Vec<f64>,
+    ) -> Vec<HeavyFeature> {
+        let Some(sums) = self.ledger.sums() else { return Vec::new() };
+        let weights = weights(sums.features());
         let order = |a: &(u32, f64, f64), b: &(u32, f64, f64)| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0));
         let mut found = Vec::new();
         for ((&index, weight), spread) in sums.features().iter().zip(weights).zip(sums.root_mean_squares()) {

@@ -33,6 +33,47 @@ impl Model {
         copy.persist(&mut Archive::loading(state))?;
         Ok(Snapshot { predictor: copy, loss, schema })
     }
+
+    /// The predictor by the average of the points that the learner went through: what the risk of the averaged predictor
+    /// ([`Ledger::averaged_risk`](onward::evaluation::Ledger::averaged_risk)) is about.
+    ///
+    /// ```
+    /// use onward::Features;
+    /// use onward::loss::Task;
+    /// use onward_engine::{Model, ModelOptions};
+    ///
+    /// let options = ModelOptions { learner: "ogd:average=true,eta=0.1,radius=10".to_owned(), ..ModelOptions::default() };
+    /// let mut model = Model::for_indices(&options, Task::Regression)?;
+    /// let x = Features::new(&[0], &[1.0])?;
+    /// model.learn_one(x, 5.0, 1.0)?;
+    /// model.learn_one(x, 5.0, 1.0)?;
+    /// // The points were 0 and 0.1·2·5.
+    /// assert!((model.averaged()?.predict_one(x) - 0.5).abs() < 1e-6);
+    /// # Ok::<(), onward_engine::EngineError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the learner keeps no average.
+    pub fn averaged(&self) -> Result<Snapshot, EngineError> {
+        let (loss, schema) = (self.loss.clone(), Arc::clone(&self.schema));
+        Ok(Snapshot { predictor: self.averaged_predictor()?, loss, schema })
+    }
+
+    pub(crate) fn averaged_predictor(&self) -> Result<Box<dyn Predictor>, EngineError> {
+        self.learner.freeze_averaged().ok_or_else(|| self.no_average())
+    }
+
+    /// Says which options keep an average.
+    pub(super) fn no_average(&self) -> EngineError {
+        let learner = self.learner.describe();
+        EngineError::option(
+            "averaged",
+            format!(
+                "needs a learner that keeps the average of its points: sgd:average=K from example K on, or \
+                 ogd:average=true or osd:average=true; got {learner}"
+            ),
+        )
+    }
 }
 
 impl Snapshot {

@@ -234,8 +234,10 @@ impl Contestant {
             own_guarantee: self.model.own_guarantee(),
             mixture: self.model.learner.mixture(),
             updates: self.model.learner.updates(),
+            novikoff: self.model.learner.novikoff(),
             trace: self.trace,
             averaged_risk: None,
+            loss_bound: None,
             saved_model_risk: None,
         };
         (self.name, self.model, run)

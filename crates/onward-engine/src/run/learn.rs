@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use onward::MixtureReport;
-use onward::guarantee::Guarantee;
+use onward::guarantee::{Guarantee, Novikoff};
 use onward::loss::TaskLoss;
 use onward::numeric::logarithm;
 use onward::numeric::rng::SplitMix64;
@@ -227,7 +227,8 @@ impl LearnRun {
             None => true,
         };
         let own_guarantee = passes.model.own_guarantee();
-        let (mixture, updates) = (passes.model.learner.mixture(), passes.model.learner.updates());
+        let learner = &passes.model.learner;
+        let (mixture, updates, novikoff) = (learner.mixture(), learner.updates(), learner.novikoff());
         let mut pass_risks = vec![passes.model.ledger.sequential_risk()];
         for _ in 1..self.passes {
             let risk = match rows.as_ref().filter(|_| is_kept) {
@@ -254,8 +255,18 @@ impl LearnRun {
         let saved_model_risk = (has_runs && !shuffle).then(|| sample.risk_of(&model));
         let inputs = inputs.iter().map(Input::name).collect();
         let bytes = counts.bytes;
-        let run =
-            FinishedRun { timing, pass_risks, own_guarantee, mixture, updates, trace, averaged_risk, saved_model_risk };
+        let run = FinishedRun {
+            timing,
+            pass_risks,
+            own_guarantee,
+            mixture,
+            updates,
+            novikoff,
+            trace,
+            averaged_risk,
+            loss_bound: self.loss_bound,
+            saved_model_risk,
+        };
         Ok(LearnOutcome { model, inputs, resumed_at, bytes, run, hindsight })
     }
 }
@@ -282,10 +293,14 @@ pub(super) struct FinishedRun {
     pub(super) mixture: Option<MixtureReport>,
     /// The importance of the rounds of the first pass in which it moved, for learners that count it.
     pub(super) updates: Option<f64>,
+    /// What bounds these, for learners that the perceptron's theorem is about.
+    pub(super) novikoff: Option<Novikoff>,
     pub(super) trace: Trace,
     /// What the average of the learner's points pays at most on a new example, or why nothing can be said of it,
     /// if it was asked for.
     pub(super) averaged_risk: Option<Result<f64, String>>,
+    /// Losses are known to be in [0, this].
+    pub(super) loss_bound: Option<f64>,
     /// What the model pays at the end on some of its rows, where their labels come in runs.
     pub(super) saved_model_risk: Option<SavedModelRisk>,
 }

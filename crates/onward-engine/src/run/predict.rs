@@ -36,6 +36,7 @@ pub struct PredictRun<'a> {
     reader: Reader,
     /// What the learner predicts by, if it has a form for that alone.
     frozen: Option<Box<dyn Predictor>>,
+    is_averaged: bool,
     is_aside: bool,
 }
 
@@ -53,7 +54,16 @@ impl<'a> PredictRun<'a> {
         let reader = Reader::open(inputs, reading)?;
         let frozen = model.learner.freeze();
         let inputs = inputs.iter().map(Input::name).collect();
-        Ok(Self { model, inputs, reader, frozen, is_aside })
+        Ok(Self { model, inputs, reader, frozen, is_averaged: false, is_aside })
+    }
+
+    /// Predicts by the average of the learner's points instead of the last one.
+    ///
+    /// # Errors
+    /// When the learner keeps no average.
+    pub fn averaged(self) -> Result<Self, EngineError> {
+        let frozen = Some(self.model.averaged_predictor()?);
+        Ok(Self { frozen, is_averaged: true, ..self })
     }
 
     /// The reader, which knows what was recognised.
@@ -71,7 +81,7 @@ impl<'a> PredictRun<'a> {
     /// # Errors
     /// When an input cannot be read, or predictions cannot be kept.
     pub fn run(self, sink: &mut dyn PredictionSink, control: &dyn RunControl) -> Result<PredictReport, EngineError> {
-        let Self { model, inputs, mut reader, frozen, is_aside } = self;
+        let Self { model, inputs, mut reader, frozen, is_averaged, is_aside } = self;
         let started = Instant::now();
         let mut counts = ReadCounts::default();
         let mut metadata = ModelMetadata::new(reader.format());
@@ -108,6 +118,7 @@ impl<'a> PredictRun<'a> {
         Ok(PredictReport {
             stream: reports::stream(model, &ledger, &metadata, inputs, counts.bytes, None),
             learner: model.learner.describe(),
+            is_averaged,
             mean_loss: finite(ledger.sequential_risk()),
             mistakes: ledger.metrics().mistakes(),
             metrics: reports::metrics(&ledger),

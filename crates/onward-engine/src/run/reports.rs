@@ -1,17 +1,19 @@
 //! From what a run left to its report.
 
 use onward::MixtureReport;
-use onward::evaluation::{CertificateTerms, Certificates, Ledger, LedgerPoint};
-use onward::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use onward::evaluation::{BoundedLoss, CertificateTerms, Certificates, Ledger, LedgerPoint};
+use onward::guarantee::{Comparator, Guarantee, GuaranteeKind, Novikoff};
 use onward::hindsight::ComparatorClass;
+use onward::loss::Task;
 
 use super::learn::FinishedRun;
 use super::{CompareOutcome, LearnOutcome};
 use crate::hindsight::{Hindsight, HindsightAnswer};
 use crate::model::{Model, ModelMetadata};
 use crate::report::{
-    AveragedRisk, BestInHindsight, CompareReport, CurvePoint, DELTA, GuaranteeReport, HindsightClass, HindsightReport,
-    LearnReport, LearnerReport, MetricsReport, StreamReport, Timing, finite, lanes,
+    AnytimeLoss, AnytimeRisk, AveragedRisk, BestInHindsight, CompareReport, CurvePoint, DELTA, GuaranteeReport,
+    HindsightClass, HindsightReport, LearnReport, LearnerReport, MetricsReport, NovikoffReport, StreamReport, Timing,
+    finite, lanes,
 };
 
 impl LearnOutcome {
@@ -155,7 +157,9 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         regret_per_round: answer.map(|answer| ledger.sequential_risk() - answer.best.loss),
         excess_empirical_risk: answer.and_then(|answer| answer.excess),
         averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
+        anytime_risk: anytime_risks(ledger, run.loss_bound),
         updates: run.updates,
+        novikoff: run.novikoff.and_then(|theorem| novikoff(theorem, answer?, ledger.weight())),
         lanes: run.mixture.as_ref().map(lanes),
         expected_loss: run.mixture.as_ref().and_then(|it| finite(it.expected?)),
         gap_to_best_lane: run.mixture.as_ref().map(MixtureReport::gap),
@@ -229,6 +233,33 @@ fn best_in_hindsight(hindsight: &Hindsight) -> HindsightReport {
         charged_by: answer.mistakes.map(|_| "hinge".to_owned()),
         mistakes_per_round: answer.mistakes,
     })
+}
+
+/// The perceptron's theorem about the best predictor by the hinge loss.
+fn novikoff(theorem: Novikoff, answer: &HindsightAnswer, weight: f64) -> Option<NovikoffReport> {
+    answer.mistakes?;
+    let (best, margin) = (&answer.best, answer.margin);
+    let hinge_bound = finite(theorem.against(best.loss * weight, best.raw_norm))?;
+    let margin_bound = margin.and_then(|margin| finite(theorem.separable(margin)));
+    Some(NovikoffReport { size: theorem.size, margin, hinge_bound, margin_bound })
+}
+
+/// The intervals of losses whose range is known: of two classes, and where it was given that of the charged loss.
+fn anytime_risks(ledger: &Ledger, loss_bound: Option<f64>) -> Option<Vec<AnytimeRisk>> {
+    let metrics = metrics(ledger);
+    let is_binary = ledger.loss().task() == Task::Binary && ledger.rounds() > 0;
+    let mistakes = is_binary.then_some((AnytimeLoss::Mistakes, BoundedLoss::Mistakes));
+    let brier = metrics.brier.map(|_| (AnytimeLoss::Brier, BoundedLoss::Brier));
+    let charged = loss_bound.map(|range| (AnytimeLoss::Loss, BoundedLoss::Charged(range)));
+    let found =
+        [mistakes, brier, charged].into_iter().flatten().map(|(of, loss)| match ledger.anytime_risk(loss, DELTA) {
+            Ok((low, high)) => {
+                AnytimeRisk { of, low: Some(low), high: Some(high), confidence: Some(1.0 - DELTA), reason: None }
+            }
+            Err(reason) => AnytimeRisk { of, low: None, high: None, confidence: None, reason: Some(reason) },
+        });
+    let found: Vec<_> = found.collect();
+    (!found.is_empty()).then_some(found)
 }
 
 fn averaged_risk(bound: &Result<f64, String>) -> AveragedRisk {

@@ -6,12 +6,13 @@
 //! universal certificate. It knows nothing of learners.
 
 use crate::archive::Archive;
+use crate::evaluation::anytime::AnytimeRisks;
 use crate::evaluation::curved::{DEFAULT_MEMBERS, DEFAULT_SCORE_BOUND};
 use crate::evaluation::label_account::LabelAccount;
 use crate::evaluation::skill::{is_dear, skill};
 use crate::evaluation::{
-    BestConstant, Certificate, CertificateTerms, ClassFrequencies, ConstantInHindsight, Curve, CurvedCertificate,
-    CurvedFloor, DEFAULT_RADIUS, LabelOrder, LabelStatistics, LedgerPoint, ScaledDual, Skill,
+    BestConstant, BoundedLoss, Certificate, CertificateTerms, ClassFrequencies, ConstantInHindsight, Curve,
+    CurvedCertificate, CurvedFloor, DEFAULT_RADIUS, LabelOrder, LabelStatistics, LedgerPoint, ScaledDual, Skill,
 };
 use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
 use crate::loss::{Curvature, Evaluation, InverseLink, Task, TaskLoss};
@@ -49,6 +50,8 @@ pub struct Ledger {
     certificate: Option<Certificate>,
     dual: Option<ScaledDual>,
     curved: Option<CurvedCertificate>,
+    /// `None` in a run that was continued from a file of an older version.
+    anytime: Option<AnytimeRisks>,
     metrics: Metrics,
     curve: Curve,
 }
@@ -105,6 +108,7 @@ impl Ledger {
             certificate,
             dual,
             curved: None,
+            anytime: Some(AnytimeRisks::default()),
             metrics,
             curve: Curve::default(),
         }
@@ -285,7 +289,14 @@ impl Ledger {
                 curved.observe(&**loss, p, label, evaluation, weight, x);
             }
         }
-        self.metrics.observe_charged(p, label, weight, logistic);
+        let measured = self.metrics.observe_charged(p, label, weight, logistic);
+        if let Some(anytime) = &mut self.anytime {
+            anytime.charged.observe(value);
+            if let Some(losses) = measured {
+                anytime.mistakes.observe(f64::from(u8::from(losses.mistake)));
+                losses.square.into_iter().for_each(|square| anytime.brier.observe(square));
+            }
+        }
         if self.curve.is_due(self.rounds) {
             self.mark();
         }
@@ -299,6 +310,7 @@ impl Ledger {
             let (class, scores) = (label as usize, &scores[row * outputs..][..outputs]);
             let value = self.loss.value(scores, label);
             self.pay(value, example.weight, example.features.values());
+            self.anytime.iter_mut().for_each(|anytime| anytime.charged.observe(value));
             if let Baseline::Classes(frequencies) = &mut self.baseline {
                 frequencies.observe(class, example.weight);
             }
@@ -399,6 +411,44 @@ impl Ledger {
                 Err(format!("losses were from {smallest} to {largest}, not within 0 and {range}"))
             }
             rounds => Ok(self.sequential_risk() + range * (2.0 * libm::log(1.0 / delta) / rounds as f64).sqrt()),
+        }
+    }
+
+    /// The interval in which the mean of the conditional expectations of a loss is at all times, with probability 1 − δ: what
+    /// predictions like these could expect to pay when they were made, however the stream drifts ([`anytime`](super::anytime)).
+    ///
+    /// # Errors
+    /// The reason why it does not hold: an importance weight was not 1, a loss was out of its range, the loss was
+    /// not measured, or nothing was charged.
+    ///
+    /// ```
+    /// use onward::{Features, evaluation::{BoundedLoss, Ledger}};
+    /// let mut ledger = Ledger::new(onward::loss::parse("logistic")?);
+    /// for round in 0..1000 {
+    ///     let label = if round % 10 == 0 { -1.0 } else { 1.0 };
+    ///     ledger.observe_one(2.0, label, 1.0, Features::new(&[0], &[1.0])?);
+    /// }
+    /// let (low, high) = ledger.anytime_risk(BoundedLoss::Mistakes, 0.05).unwrap();
+    /// assert!(low < 0.1 && 0.1 < high && high < 0.15);
+    /// # Ok::<(), onward::Error>(())
+    /// ```
+    pub fn anytime_risk(&self, loss: BoundedLoss, delta: f64) -> Result<(f64, f64), String> {
+        if !self.is_uniform {
+            return Err("importance weights differ from 1".to_owned());
+        }
+        let anytime = self.anytime.as_ref().ok_or("the model was saved by a version that did not keep its sums")?;
+        let (losses, range) = match loss {
+            BoundedLoss::Mistakes => (&anytime.mistakes, 1.0),
+            BoundedLoss::Brier => (&anytime.brier, 1.0),
+            BoundedLoss::Charged(range) if self.losses.0 > range || self.losses.1 < 0.0 => {
+                let (largest, smallest) = self.losses;
+                return Err(format!("losses were from {smallest} to {largest}, not within 0 and {range}"));
+            }
+            BoundedLoss::Charged(range) => (&anytime.charged, range),
+        };
+        match losses.is_empty() {
+            true => Err("no such loss has been recorded".to_owned()),
+            false => Ok(losses.interval(range, delta)),
         }
     }
 
@@ -656,6 +706,8 @@ impl Ledger {
         } else if let Some(curved) = &mut self.curved {
             archive.part("curved", |archive| curved.persist(archive).map(drop))?;
         }
+        let is_kept = self.anytime.as_mut().map_or(Ok(true), |anytime| anytime.persist(archive))?;
+        self.anytime = self.anytime.take().filter(|_| is_kept);
         archive.part("metrics", |archive| self.metrics.persist(archive))?;
         archive.part("curve", |archive| self.curve.persist(archive))
     }
@@ -787,6 +839,42 @@ mod tests {
         again.persist(&mut Archive::loading(state)).unwrap();
         assert_eq!(known(&again), known(&loaded));
         assert_eq!(again.curve().points(), loaded.curve().points());
+    }
+
+    #[test]
+    fn the_risk_at_any_time_continues_from_a_file_or_ends_with_one_of_an_older_version() {
+        let observe = |ledger: &mut Ledger, rounds: std::ops::Range<u32>| {
+            for t in rounds {
+                let label = if t % 3 == 0 { -1.0 } else { 1.0 };
+                ledger.observe_one(f64::from(t % 5) - 1.0, label, 1.0, Features::new(&[0], &[1.0]).unwrap());
+            }
+        };
+        let new = || Ledger::new(loss::parse("logistic").unwrap());
+        let (mut whole, mut begun, mut loaded, mut older) = (new(), new(), new(), new());
+        observe(&mut whole, 0..500);
+        observe(&mut begun, 0..200);
+        let state = Archive::saved(|archive| begun.persist(archive)).unwrap();
+        let mut old = crate::archive::State::default();
+        state.numbers().iter().for_each(|(name, &number)| old.set(name, number));
+        let kept = state.columns().iter().filter(|(name, _)| *name != "anytime");
+        kept.for_each(|(name, column)| old.set_column(name, column.clone()));
+        loaded.persist(&mut Archive::loading(state)).unwrap();
+        older.persist(&mut Archive::loading(old)).unwrap();
+        for ledger in [&mut loaded, &mut older] {
+            observe(ledger, 200..500);
+        }
+        for kind in [BoundedLoss::Mistakes, BoundedLoss::Brier, BoundedLoss::Charged(10.0)] {
+            let (low, high) = whole.anytime_risk(kind, 0.05).unwrap();
+            assert!(low < high);
+            assert_eq!(loaded.anytime_risk(kind, 0.05), Ok((low, high)));
+            assert!(older.anytime_risk(kind, 0.05).unwrap_err().contains("did not keep its sums"));
+        }
+        let mistakes = whole.metrics().mistakes().unwrap() / 500.0;
+        let (low, high) = whole.anytime_risk(BoundedLoss::Mistakes, 0.05).unwrap();
+        assert!(low < mistakes && mistakes < high);
+        assert!(whole.anytime_risk(BoundedLoss::Charged(0.5), 0.05).unwrap_err().contains("not within 0 and 0.5"));
+        whole.observe_one(0.0, 1.0, 2.0, Features::new(&[0], &[1.0]).unwrap());
+        assert!(whole.anytime_risk(BoundedLoss::Brier, 0.05).unwrap_err().contains("importance weights"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Measuring a learner against hindsight: the ledger of what was paid, the
 //! certificate of what any fixed predictor must have paid, and guarantees.
 
+pub mod anytime;
 pub mod baseline;
 pub mod certificate;
 mod class_frequencies;
@@ -20,6 +21,7 @@ mod sign_transitions;
 pub mod skill;
 mod smoothed_frequency;
 
+pub use anytime::{AnytimeLosses, BoundedLoss};
 pub use baseline::{BestConstant, ConstantInHindsight};
 pub use certificate::{Certificate, CertificateTerms, DEFAULT_RADIUS};
 pub use class_frequencies::ClassFrequencies;

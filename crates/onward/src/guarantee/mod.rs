@@ -1,8 +1,10 @@
 //! A guarantee: how much regret a run can have, from sums of what happened.
 
 mod comparator;
+mod novikoff;
 
 pub use comparator::Comparator;
+pub use novikoff::Novikoff;
 
 use serde::{Deserialize, Serialize};
 

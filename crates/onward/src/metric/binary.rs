@@ -44,9 +44,16 @@ impl Accuracy {
     /// Takes in a score, its label and the importance weight (finite, ≥ 0; 0 changes nothing).
     #[inline]
     pub fn observe(&mut self, score: f64, label: f64, weight: f64) {
+        self.add(score, label, weight);
+    }
+
+    /// Returns whether it was a mistake.
+    #[inline]
+    pub(super) fn add(&mut self, score: f64, label: f64, weight: f64) -> bool {
         let mistake = (score >= 0.0) != is_positive(label);
         self.weight.add(weight);
         self.mistakes.add(if mistake { weight } else { 0.0 });
+        mistake
     }
 
     /// The weight of the mistakes: how many there were when all weights are 1.
@@ -180,15 +187,17 @@ impl Brier {
     /// Takes in a logistic score, its label and the importance weight (finite, ≥ 0; 0 changes nothing).
     #[inline]
     pub fn observe(&mut self, score: f64, label: f64, weight: f64) {
-        self.add(Probability::of(score), target(label), weight);
+        let _ = self.add(Probability::of(score), target(label), weight);
     }
 
     #[inline]
-    pub(super) fn add(&mut self, probability: Probability, target: f64, weight: f64) {
+    pub(super) fn add(&mut self, probability: Probability, target: f64, weight: f64) -> f64 {
         // P(1) − q, without cancellation where q is 0 or 1.
         let excess = probability.positive * (1.0 - target) - probability.negative * target;
+        let square = excess * excess;
         self.weight.add(weight);
-        self.squares.add(weight * (excess * excess));
+        self.squares.add(weight * square);
+        square
     }
 
     /// The mean square. None before any weight.

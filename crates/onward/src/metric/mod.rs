@@ -72,6 +72,15 @@ struct Probabilities {
     calibration: Calibration,
 }
 
+/// What a round was measured by, of two classes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BinaryLosses {
+    /// Whether the sign of the score was wrong.
+    pub(crate) mistake: bool,
+    /// (P(1) − q)² of scores that stand for probabilities.
+    pub(crate) square: Option<f64>,
+}
+
 impl Metrics {
     /// The measures for a task and for scores of this link: those of probabilities
     /// only when the link is logistic, those of regression on the scale of the response.
@@ -103,20 +112,26 @@ impl Metrics {
     /// weight (finite, ≥ 0; 0 changes nothing).
     #[inline]
     pub fn observe(&mut self, score: f64, label: f64, weight: f64) {
-        self.observe_charged(score, label, weight, None);
+        let _ = self.observe_charged(score, label, weight, None);
     }
 
-    /// The same, where exp(−|score|) and ln(1 + exp(−|score|)) may be known.
+    /// The same, where exp(−|score|) and ln(1 + exp(−|score|)) may be known. Returns what two classes were measured by.
     #[inline]
-    pub(crate) fn observe_charged(&mut self, score: f64, label: f64, weight: f64, logistic: Option<(f64, f64)>) {
-        if weight > 0.0 {
-            match &mut self.measures {
-                Measures::Binary(binary) => binary.observe(score, label, weight, logistic),
-                Measures::Regression(regression) => {
-                    regression.observe(self.link.response(score), label, weight);
-                }
-                Measures::Classes { .. } => {}
+    pub(crate) fn observe_charged(
+        &mut self,
+        score: f64,
+        label: f64,
+        weight: f64,
+        logistic: Option<(f64, f64)>,
+    ) -> Option<BinaryLosses> {
+        match &mut self.measures {
+            _ if weight <= 0.0 => None,
+            Measures::Binary(binary) => Some(binary.observe(score, label, weight, logistic)),
+            Measures::Regression(regression) => {
+                regression.observe(self.link.response(score), label, weight);
+                None
             }
+            Measures::Classes { .. } => None,
         }
     }
 
@@ -197,10 +212,11 @@ impl Metrics {
 
 impl Binary {
     #[inline]
-    fn observe(&mut self, score: f64, label: f64, weight: f64, logistic: Option<(f64, f64)>) {
-        self.accuracy.observe(score, label, weight);
+    fn observe(&mut self, score: f64, label: f64, weight: f64, logistic: Option<(f64, f64)>) -> BinaryLosses {
+        let mistake = self.accuracy.add(score, label, weight);
         let rank = if self.probabilities.is_some() { rank_of_probability(score) } else { score };
         self.auc.observe(rank, label, weight);
+        let mut square = None;
         if let Some(probabilities) = &mut self.probabilities {
             let probability = match logistic {
                 Some((e, shared)) => Probability::from_exponential(score, e, shared),
@@ -209,9 +225,10 @@ impl Binary {
             // One exponential serves all three.
             let target = target(label);
             probabilities.log_loss.add(probability, target, weight);
-            probabilities.brier.add(probability, target, weight);
+            square = Some(probabilities.brier.add(probability, target, weight));
             probabilities.calibration.observe(probability.positive, label, weight);
         }
+        BinaryLosses { mistake, square }
     }
 
     fn summarise(&self, summary: &mut Map<String, Value>) {

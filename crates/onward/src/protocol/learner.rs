@@ -5,8 +5,9 @@
 
 use bytemuck::Zeroable;
 
+use super::frozen::{Clipping, frozen_linear};
 use crate::archive::Archive;
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, Novikoff};
 use crate::loss::{SharedLoss, TaskLoss};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Example, Features, Rows};
@@ -92,6 +93,11 @@ pub trait Learner: Predictor {
     fn updates(&self) -> Option<f64> {
         None
     }
+
+    /// What bounds M against any comparator, for learners that the perceptron's theorem is about.
+    fn novikoff(&self) -> Option<Novikoff> {
+        None
+    }
 }
 
 /// One record at a time, for learners with one score.
@@ -112,6 +118,13 @@ impl dyn Learner + '_ {
     /// When rows have several scores.
     pub fn predict_one(&self, x: Features<'_>) -> f64 {
         (self as &dyn Predictor).predict_one(x)
+    }
+
+    /// The predictor by the average of the learner's points, where it keeps one ([`LinearWeights::averaged`]). Its scores
+    /// are the means of those that the points would give: nothing is clipped.
+    pub fn freeze_averaged(&self) -> Option<Box<dyn Predictor>> {
+        let (indices, weights): (Vec<_>, Vec<_>) = self.linear()?.averaged()?.into_iter().unzip();
+        Some(frozen_linear(&indices, &weights, Clipping::Never))
     }
 }
 
@@ -163,6 +176,11 @@ pub trait ScoreLearner: Send + Sync {
     fn updates(&self) -> Option<f64> {
         None
     }
+
+    /// As [`Learner::novikoff`].
+    fn novikoff(&self) -> Option<Novikoff> {
+        None
+    }
 }
 
 impl<L: ScoreLearner> Predictor for L {
@@ -208,6 +226,7 @@ impl<L: ScoreLearner> Learner for L {
         linear -> Option<&dyn LinearWeights>;
         mixture -> Option<MixtureReport>;
         updates -> Option<f64>;
+        novikoff -> Option<Novikoff>;
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

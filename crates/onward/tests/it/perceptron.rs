@@ -211,8 +211,55 @@ fn updates_stay_below_the_hinge_loss_on_all_rounds_and_the_root_of_it() {
                 // M ≤ H + ‖u‖X√M, solved for M.
                 let (hinge, reach) = (hinge(&rows, &u), norm(&u) * largest);
                 assert!(learner.updates() <= hinge + reach * reach + reach * hinge.sqrt(), "{seed} {u:?}");
+                // X is that of the rounds with an update.
+                let theorem = learner.novikoff().unwrap();
+                assert!(theorem.size <= largest && theorem.offsets == 0.0);
+                assert!(learner.updates() <= theorem.against(hinge, norm(&u)), "{seed} {u:?}");
             }
         }
+    }
+}
+
+#[test]
+fn the_theorem_holds_with_weights_offsets_and_margins() {
+    for seed in 0..20 {
+        let mut random = Random(seed);
+        let margin = random.between(0.01, 2.0);
+        let both = [Perceptron::new(1.0, &ZeroOne), Perceptron::with_margin(margin, 1.0, &ZeroOne)];
+        for mut learner in both.map(Result::unwrap) {
+            let mut rows: Vec<Updated> = Vec::new();
+            for _ in 0..400 {
+                let values: Vec<f32> = (0..3).map(|_| random.between(-1.0, 1.0) as f32).collect();
+                let label = if (values[0] > values[1]) != (random.uniform() < 0.1) { 1.0 } else { -1.0 };
+                let (weight, offset) = (random.between(0.1, 5.0), random.between(-1.0, 1.0));
+                learner.learn_one(features(&values).with_offset(offset).unwrap(), label, weight);
+                rows.push((values, label, weight, offset));
+            }
+            let theorem = learner.novikoff().unwrap();
+            for size in [0.0, 0.3, 1.0, 3.0, 10.0, 30.0] {
+                let u = [size, -size, 0.0];
+                let bound = theorem.against(hinge(&rows, &u), norm(&u));
+                assert!(learner.updates() <= bound, "{seed} {size} {} {bound}", learner.updates());
+            }
+        }
+    }
+}
+
+#[test]
+fn novikoffs_bound_is_met_with_equality_by_orthogonal_rows() {
+    for dimension in [1u32, 7, 400] {
+        let mut learner = Perceptron::new(1.0, &ZeroOne).unwrap();
+        for index in (0..dimension).chain(0..dimension) {
+            let label = if index % 3 == 0 { 1.0 } else { -1.0 };
+            learner.learn_one(Features::new(&[index], &[2.0]).unwrap(), label, 1.0);
+        }
+        // u = (y_1, …, y_d)/√d has the margin 2/√d.
+        let margin = 2.0 / f64::from(dimension).sqrt();
+        let theorem = learner.novikoff().unwrap();
+        assert_eq!(learner.updates(), f64::from(dimension));
+        assert!((theorem.separable(margin) / learner.updates() - 1.0).abs() < 1e-12);
+        // Without a hinge loss both forms are one: ‖u‖ = 1/γ.
+        assert!((theorem.against(0.0, 1.0 / margin) / learner.updates() - 1.0).abs() < 1e-12);
     }
 }
 

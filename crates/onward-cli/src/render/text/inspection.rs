@@ -1,14 +1,13 @@
 //! What a model holds, for people.
 
 use onward_data::{Kind, Role};
-use onward_engine::Model;
+use onward_engine::{Inspection, Model};
 
 use super::{grouped, number, summary, task_name};
 use crate::render::write;
 
-/// What a model holds, with this many of its heaviest features.
-pub(crate) fn text(model: &Model, top: usize) -> String {
-    let found = model.inspect(top);
+/// What was found in a model.
+pub(crate) fn text(model: &Model, found: &Inspection) -> String {
     let (ledger, metadata) = (model.ledger(), model.metadata());
     let mut text = String::new();
     let mut line = |title: &str, value: String| write(&mut text, format_args!("{title:10} {value}\n"));
@@ -30,6 +29,9 @@ pub(crate) fn text(model: &Model, top: usize) -> String {
     if ledger.rounds() > 0 {
         let baseline = found.baseline_risk.map_or(String::new(), |risk| format!(", best constant {}", number(risk)));
         line("risk", format!("{}{baseline}", number(ledger.sequential_risk())));
+    }
+    if found.is_averaged {
+        line("weights", "the average of the points that the learner went through".to_owned());
     }
     if let Some(mixture) = model.learner().mixture().filter(|_| ledger.rounds() > 0) {
         text.push_str(&summary::lanes(&mixture));

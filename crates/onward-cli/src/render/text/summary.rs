@@ -2,10 +2,11 @@
 
 use onward::MixtureReport;
 use onward_engine::{
-    HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report, StreamReport, Timing,
+    AnytimeLoss, AnytimeRisk, HeavyFeature, LearnReport, LearnerReport, MetricsReport, Model, PredictReport, Report,
+    StreamReport, Timing,
 };
 
-use super::{counted, duration, grouped, guarantee, number, shortened, skill, verdict};
+use super::{counted, duration, grouped, guarantee, number, rounded, shortened, skill, verdict};
 use crate::render::write;
 
 /// How many features are shown.
@@ -30,7 +31,7 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
     skill::risks(&mut text, stream, learner);
     // The skill is in its place.
     let metrics = MetricsReport { r2: None, ..learner.metrics.clone() };
-    measures(&mut text, stream, &metrics, learner.mistakes, learner.kappa_temporal);
+    measures(&mut text, stream, &metrics, learner.mistakes, Some(learner));
     skill::label_order(&mut text, stream, learner);
     say_expected(&mut text, learner, risk);
     say_best_lane(&mut text, learner);
@@ -60,8 +61,9 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
 pub(crate) fn predicted(report: &PredictReport) -> String {
     let mut text = head(&report.stream, report.timing, 1);
     if let Some(risk) = report.mean_loss {
-        let meaning =
-            format!("mean {} loss of the model without learning, on the examples with a label", report.stream.loss);
+        let what = if report.is_averaged { "averaged predictor" } else { "model" };
+        let loss = &report.stream.loss;
+        let meaning = format!("mean {loss} loss of the {what} without learning, on the examples with a label");
         row(&mut text, "mean loss", &number(risk), &meaning);
         measures(&mut text, &report.stream, &report.metrics, report.mistakes, None);
     }
@@ -115,7 +117,7 @@ fn measures(
     stream: &StreamReport,
     metrics: &MetricsReport,
     mistakes: Option<f64>,
-    kappa: Option<f64>,
+    learner: Option<&LearnerReport>,
 ) {
     if let Some(risk) = stream.baseline_risk {
         let error = stream.baseline_error.map_or(String::new(), |error| format!(", ± {error:.1e}"));
@@ -128,9 +130,11 @@ fn measures(
     }
     if let Some(accuracy) = metrics.accuracy {
         let mistakes = counted(mistakes.unwrap_or(0.0).round() as u64, "mistake");
-        let kappa = kappa
+        let kappa = learner
+            .and_then(|learner| learner.kappa_temporal)
             .map_or(String::new(), |kappa| format!("; temporal kappa {kappa:.4} (0: no better than the class before)"));
         row(text, "accuracy", &format!("{:.2}%", 100.0 * accuracy), &format!("{mistakes}{kappa}"));
+        learner.into_iter().for_each(|learner| anytime(text, learner));
     }
     if let Some(auc) = metrics.auc {
         let error = metrics.auc_error.unwrap_or(0.0);
@@ -146,6 +150,24 @@ fn say_expected(text: &mut String, learner: &LearnerReport, risk: f64) {
         luck => format!("cost {}", number(luck)),
     };
     row(text, "expected loss", &number(expected), &format!("mean loss on average over the draws; their luck {luck}"));
+}
+
+/// Where the accuracy that could be expected is.
+fn anytime(text: &mut String, learner: &LearnerReport) {
+    let mistakes = learner.anytime_risk.iter().flatten().find(|it| it.of == AnytimeLoss::Mistakes);
+    let Some(AnytimeRisk { low: Some(low), high: Some(high), confidence: Some(confidence), .. }) = mistakes else {
+        return;
+    };
+    let percent = |share: f64| format!("{:.2}%", 100.0 * share);
+    // Rounded outwards, within what a share can be.
+    let (from, to) = ((1e4 * (1.0 - high)).floor() / 1e4, (1e4 * (1.0 - low)).ceil() / 1e4);
+    let meaning = format!(
+        "expected accuracy between {} and {} at any time, with probability {}%",
+        percent(from),
+        percent(to),
+        rounded(100.0 * confidence, 12)
+    );
+    row(text, "", "", &meaning);
 }
 
 /// The lane that would have paid least alone.

@@ -2,13 +2,13 @@
 
 use onward::guarantee::{Comparator, GuaranteeKind};
 use onward_engine::{
-    BestInHindsight, ExcessReport, GuaranteeReport, HindsightClass, HindsightReport, LearnerReport, StreamReport,
-    Timing,
+    BestInHindsight, ExcessReport, GuaranteeReport, HindsightClass, HindsightReport, LearnerReport, NovikoffReport,
+    StreamReport, Timing,
 };
 
 use super::guarantee::{foremost, rounded_down};
 use super::summary::row;
-use super::{above, below, duration, number, rounded, size};
+use super::{above, below, duration, grouped, number, rounded, size};
 
 /// At ten times the radius the loss is much lower if it is lower by this share.
 const MUCH: f64 = 0.02;
@@ -28,9 +28,28 @@ pub(super) fn rows(text: &mut String, stream: &StreamReport, learner: &LearnerRe
     };
     let high = low + found.gap.unwrap_or(f64::NAN);
     row(text, "regret", &number(low), &format!("to {} per example: {what}", number(high)));
+    if let Some(theorem) = &learner.novikoff {
+        novikoff(text, theorem);
+    }
     if let Some(excess) = &learner.excess_empirical_risk {
         excess_risk(text, found, excess);
     }
+}
+
+/// What the perceptron's theorem allows in all.
+fn novikoff(text: &mut String, theorem: &NovikoffReport) {
+    let size = number(theorem.size);
+    let most = match theorem.bound().ceil() {
+        count if count < 1e9 => grouped(count as u64),
+        many => above(many),
+    };
+    let formula = match (theorem.margin, theorem.margin_bound) {
+        (Some(margin), Some(bound)) if bound == theorem.bound() => {
+            format!("(X/γ)², X = {size} and γ = {} the margin of the best", number(margin))
+        }
+        _ => format!("H + (‖u‖X)² + ‖u‖X√H, X = {size}, u the best and H its hinge loss in all"),
+    };
+    row(text, "mistakes", &format!("≤ {most}"), &format!("in all, by Novikoff's theorem: {formula}"));
 }
 
 /// The best predictor, whatever is compared with it.
@@ -188,12 +207,18 @@ fn against_best(
 ) -> Option<String> {
     let (risk, loss, low) = (learner.sequential_risk?, best.loss?, learner.regret_per_round?);
     let high = low + best.gap?;
+    let theorem = learner.novikoff.zip(learner.curve.last()).map(|(theorem, end)| theorem.bound() / end.weight);
     let which = match best.radius {
         Some(_) => "the best fixed linear predictor of that size",
         None => "the best fixed linear predictor",
     };
-    let allowed = |before: f64| match allowed(learner, best) {
-        Some(bound) => format!("the theory allows {}", short_above(before + bound)),
+    let allowed = |before: f64| match allowed(learner, best)
+        .map(|bound| before + bound)
+        .into_iter()
+        .chain(theorem)
+        .reduce(f64::min)
+    {
+        Some(bound) => format!("the theory allows {}", short_above(bound)),
         None => "no guarantee here covers predictors of that size".to_owned(),
     };
     if let Some(mistakes) = best.mistakes_per_round {

@@ -8,8 +8,9 @@
 //! M ≤ H(u) + ‖u‖√(Σ‖x‖²), where H(u) = Σ max(0, 1 − y⟨u, x⟩) and both sums are
 //! over those rounds only. Sign mistakes may be fewer than M, since a score of 0
 //! is updated whatever the label. So the mistakes exceed the hinge loss of any u
-//! with ‖u‖ ≤ U by at most U√(Σ‖x‖²). If some u has margin γ on every example and
-//! ‖x‖ ≤ D, M ≤ (D/γ)², however long the stream.
+//! with ‖u‖ ≤ U by at most U√(Σ‖x‖²). In closed form, with X the largest ‖x‖ of an update and H(u) over
+//! all rounds, M ≤ H + (‖u‖X)² + ‖u‖X√H; if u has the margin γ on every example, M ≤ (X/γ)², however long the
+//! stream ([`Novikoff`]).
 //!
 //! With offsets, of which y·b = 0 is the usual case, the same proof goes: an update adds
 //! h²‖x‖² + 2h·y⟨w, x⟩ ≤ h²‖x‖² − 2h·y·b to ‖w‖², and h·y⟨u, x⟩ ≥ h(1 − H − y·b) to
@@ -34,7 +35,7 @@ use std::sync::Arc;
 
 use super::columns;
 use crate::archive::{Archive, Field, Precision};
-use crate::guarantee::{Comparator, Guarantee, GuaranteeKind};
+use crate::guarantee::{Comparator, Guarantee, GuaranteeKind, Novikoff};
 use crate::loss::{LossKind, ZeroOne};
 use crate::numeric::sum;
 use crate::parameter::{Description, ParameterDescriptor, positive, whole, words};
@@ -64,6 +65,8 @@ pub struct Perceptron {
     squares: f64,
     /// Σ h·y·b over rounds with an update.
     offsets: f64,
+    /// X²: the largest h‖x‖² + 2(γ' − y·b) of a round with an update; `None` in models that were saved without it.
+    largest: Option<f64>,
 }
 
 /// Weights are held within the range of f32.
@@ -119,7 +122,7 @@ impl Perceptron {
         COMPARATOR_RADIUS.check(radius)?;
         ENTRY.check_loss(loss)?;
         let (weights, precision, count) = Default::default();
-        Ok(Self { radius, margin: 0.0, weights, precision, count, squares: 0.0, offsets: 0.0 })
+        Ok(Self { radius, margin: 0.0, weights, precision, count, squares: 0.0, offsets: 0.0, largest: Some(0.0) })
     }
 
     /// A perceptron that updates when y·s ≤ γ'.
@@ -148,8 +151,10 @@ impl ScoreLearner for Perceptron {
         }
         self.count.observe(prediction, label, weight);
         self.count.updates += weight;
-        let offset = weight * label * x.offset();
-        self.squares += weight * weight * sum::squares(x.values()) - 2.0 * offset + 2.0 * weight * self.margin;
+        let (offset, square) = (weight * label * x.offset(), sum::squares(x.values()));
+        self.squares += weight * weight * square - 2.0 * offset + 2.0 * weight * self.margin;
+        let size = weight * square + 2.0 * (self.margin - label * x.offset());
+        self.largest = self.largest.map(|largest| largest.max(size));
         self.offsets += offset;
         prediction
     }
@@ -170,6 +175,10 @@ impl ScoreLearner for Perceptron {
         Some(Self::updates(self))
     }
 
+    fn novikoff(&self) -> Option<Novikoff> {
+        Some(Novikoff { size: self.largest?.sqrt(), offsets: self.offsets })
+    }
+
     fn guarantee(&self) -> Guarantee {
         let bound = self.offsets + self.radius * self.squares.max(0.0).sqrt();
         Guarantee::own(Comparator::HingeOnUpdates(self.radius), bound)
@@ -179,6 +188,7 @@ impl ScoreLearner for Perceptron {
         self.count.persist(archive)?;
         archive.number("squares", &mut self.squares)?;
         archive.number("offsets", &mut self.offsets)?;
+        archive.optional("largest", &mut self.largest)?;
         archive.precision("weight", &mut self.precision);
         self.weights.persist(archive, |weight| *weight != 0.0, &[("weight", Field::Weight(&|it| it, self.precision))])
     }

@@ -5,7 +5,7 @@
 
 use super::frozen::{Clipping, frozen_linear};
 use crate::archive::Archive;
-use crate::guarantee::{Guarantee, Novikoff};
+use crate::guarantee::{Guarantee, Novikoff, Regularised};
 use crate::loss::{SharedLoss, TaskLoss};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Example, Features, Rows};
@@ -96,6 +96,11 @@ pub trait Learner: Predictor {
     fn novikoff(&self) -> Option<Novikoff> {
         None
     }
+
+    /// What it did by its regularised losses, for learners of such.
+    fn regularised(&self) -> Option<Regularised> {
+        None
+    }
 }
 
 /// One record at a time, for learners with one score.
@@ -179,6 +184,11 @@ pub trait ScoreLearner: Send + Sync {
     fn novikoff(&self) -> Option<Novikoff> {
         None
     }
+
+    /// As [`Learner::regularised`].
+    fn regularised(&self) -> Option<Regularised> {
+        None
+    }
 }
 
 impl<L: ScoreLearner> Predictor for L {
@@ -225,6 +235,7 @@ impl<L: ScoreLearner> Learner for L {
         mixture -> Option<MixtureReport>;
         updates -> Option<f64>;
         novikoff -> Option<Novikoff>;
+        regularised -> Option<Regularised>;
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

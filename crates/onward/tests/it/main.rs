@@ -16,6 +16,7 @@ mod online;
 mod own_loss;
 mod parameters;
 mod perceptron;
+mod regularised;
 mod second_order;
 mod structure;
 mod traps;

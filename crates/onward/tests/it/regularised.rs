@@ -15,7 +15,8 @@ fn build(sigma: f64, loss: &str) -> Box<dyn Learner> {
     spec.build(loss::parse(loss).unwrap(), None).unwrap()
 }
 
-/// Plays against the learner, whose label is at times the opposite of what it says; returns Σh·½σ‖w‖², ½Ση‖z‖², the largest ‖z‖, Σh·ℓ and the rows.
+/// Plays against the learner: at times the label is the opposite of what it says. Returns Σh·½σ‖w‖², ½Ση‖z‖², the
+/// largest ‖z‖ and Σh·ℓ, then Σh and the rows.
 fn play(learner: &mut dyn Learner, sigma: f64, name: &str, weighted: bool, seed: u64) -> ([f64; 4], f64, Batch) {
     let (loss, mut random, mut batch) = (loss::parse(name).unwrap(), Random(seed), Batch::default());
     let (mut w, mut weight, [mut penalty, mut bound, mut largest, mut paid]) = ([0.0; 3], 0.0, [0.0; 4]);
@@ -59,8 +60,7 @@ fn the_account_is_that_of_a_dense_twin_and_bounds_the_regret() {
                 let mut rows = RowsInMemory::default();
                 rows.record(&batch);
                 let best = regularised(&rows, &Serial, &*loss::parse(name).unwrap(), sigma, 1e-4).unwrap();
-                // Against the best that was found. The losses being as curved as the theorem takes them to be, it is met with equality
-                // at times, and weights are rounded.
+                // Against the best that was found. The theorem is met with equality at times, and weights are rounded.
                 let regret = paid + told.penalty - weight * best.objective;
                 assert!(
                     regret <= told.bound * (1.0 + 2f64.powi(-22)) && regret > 0.0,

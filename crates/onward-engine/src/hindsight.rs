@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use onward::evaluation::Ledger;
 use onward::guarantee::Comparator;
-use onward::hindsight::{self, Best, ComparatorClass, RowSource, Workers};
+use onward::hindsight::{self, Best, ComparatorClass, RegularisedBest, RowSource, Workers};
 use onward::loss::{Curvature, Hinge};
 use onward::{Features, Learner, Loss};
 
@@ -62,6 +62,8 @@ pub(crate) struct HindsightAnswer {
     pub(crate) course: Vec<CoursePoint>,
     /// Its margin, y⟨u, x⟩/‖u‖ at least, where that is above 0 and the learner is charged by mistakes.
     pub(crate) margin: Option<f64>,
+    /// The best of the regularised losses, for learners of such, or why it is not known.
+    pub(crate) regularised: Option<Result<RegularisedBest, String>>,
     /// The largest size of a score of the best predictor.
     pub(crate) largest_score: f64,
     /// After several passes: what the learner pays as it then is, more than the best.
@@ -123,15 +125,32 @@ impl HindsightRequest {
                 course.run(rows, loss).map_err(EngineError::RowStore)?;
                 let mistakes = by_mistakes.then(|| course.charge / ledger.weight());
                 let excess = if passes > 1 { Some(self.excess(rows, &best, &*model.learner)?) } else { None };
+                let regularised = self.regularised(rows, model, loss)?;
                 let margin = Some(course.margin / best.raw_norm).filter(|&margin| by_mistakes && margin > 0.0);
                 let Course { found: course, largest_score, .. } = course;
-                Ok(HindsightAnswer { best, mistakes, course, margin, largest_score, excess })
+                Ok(HindsightAnswer { best, mistakes, course, margin, regularised, largest_score, excess })
             }
             Err(hindsight::HindsightError::Refused(error)) => Err(error.to_string()),
             Err(hindsight::HindsightError::Rows(error)) => return Err(EngineError::RowStore(error)),
             Err(_) => return Err(EngineError::Fault("the best predictor in hindsight was not found")),
         };
         Ok(Hindsight { answer, elapsed: started.elapsed() })
+    }
+
+    /// The best of the regularised losses of the learner.
+    fn regularised(
+        self,
+        rows: &RowStore,
+        model: &Model,
+        loss: &dyn Loss,
+    ) -> Result<Option<Result<RegularisedBest, String>>, EngineError> {
+        let Some(learner) = model.learner.regularised() else { return Ok(None) };
+        match hindsight::regularised(rows, &self.threads, loss, learner.sigma, self.gap) {
+            Ok(best) => Ok(Some(Ok(best))),
+            Err(hindsight::HindsightError::Refused(error)) => Ok(Some(Err(error.to_string()))),
+            Err(hindsight::HindsightError::Rows(error)) => Err(EngineError::RowStore(error)),
+            Err(_) => Err(EngineError::Fault("the best regularised predictor was not found")),
+        }
     }
 
     /// What the learner pays as it is now, more than the best predictor.

@@ -455,6 +455,9 @@ pub struct LearnerReport {
     /// What the average of the learner's points pays at most on a new example, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub averaged_risk: Option<AveragedRisk>,
+    /// What it did by the regularised losses h(ℓ + ½σ‖w‖²), for learners of such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regularised: Option<RegularisedReport>,
     /// What its predictions could expect to pay, at any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anytime_risk: Option<Vec<AnytimeRisk>>,
@@ -791,6 +794,40 @@ impl NovikoffReport {
     pub fn bound(&self) -> f64 {
         self.margin_bound.unwrap_or(f64::INFINITY).min(self.hinge_bound)
     }
+}
+
+/// What a learner did by its regularised losses h(ℓ + ½σ‖w‖²), per unit importance.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RegularisedReport {
+    /// σ.
+    pub sigma: f64,
+    /// The mean regularised loss of the points that made the predictions.
+    pub risk: Option<f64>,
+    /// The bound on the regret by these losses, from the gradients that occurred.
+    pub bound_per_round: Option<f64>,
+    /// The bounds are against ‖u‖₂ ≤ radius; absent: against every u.
+    pub radius: Option<f64>,
+    /// G: the largest norm of these gradients, where all importance weights are 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient: Option<f64>,
+    /// G²(1 + ln T)/(2σT).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theorem_per_round: Option<f64>,
+    /// With `--hindsight`, the least mean loss plus ½σ‖u‖² that was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<f64>,
+    /// No u has less than `best − gap`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
+    /// ‖u‖₂ of the best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub norm: Option<f64>,
+    /// The risk less that of the best: the lower end of the regret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regret_per_round: Option<f64>,
+    /// Why the best was not looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// The interval in which the mean of the conditional expectations of a loss was at all times of the run, or why none is

@@ -135,7 +135,7 @@ pub(crate) struct LearnArguments {
     seed: Option<u64>,
 
     /// If losses lie in [0, R], print a bound on the loss of the averaged predictor on a new example (for learners that
-    /// keep an average)
+    /// keep an average), and report where the expected loss was at any time
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = parse_number, help_heading = "Learning")]
     loss_bound: Option<f64>,
 

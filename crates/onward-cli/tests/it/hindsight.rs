@@ -228,6 +228,47 @@ fn novikoffs_theorem_bounds_the_mistakes_of_the_perceptron() {
 }
 
 #[test]
+fn regularised_losses_have_a_risk_a_best_and_a_bound() {
+    let folder = Folder::new();
+    let sites = data("phishing.csv");
+    let options = [&sites, "--target", "is_phishing", "--hindsight", "--learner"];
+    for loss in ["hinge", "logistic"] {
+        for (learner, sigma) in [("ogd-strong:sigma=0.1", 0.1), ("ogd-strong:sigma=0.02", 0.02)] {
+            let said = report(&folder, &[&options[..], &[learner, "--loss", loss]].concat());
+            let of = |key: &str| number(&said, &format!("/regularised/{key}"));
+            assert_eq!(of("sigma"), sigma);
+            // The penalty is what the risk has more than the sequential one.
+            assert!(of("risk") > number(&said, "/sequential_risk"));
+            let (best, gap, norm) = (of("best"), of("gap"), of("norm"));
+            assert!(gap >= 0.0 && gap <= 1e-3 * best, "{said}");
+            // 0 pays the loss of the score 0, and the best of any size pays less than the regularised best.
+            let zero = if loss == "hinge" { 1.0 } else { 2f64.ln() };
+            assert!(best < zero && 0.5 * sigma * norm * norm < zero);
+            assert!(best - gap > number(&said, "/hindsight/loss") - number(&said, "/hindsight/gap"));
+            let (regret, bound, theorem) = (of("regret_per_round"), of("bound_per_round"), of("theorem_per_round"));
+            assert!((regret - (of("risk") - best)).abs() < 1e-12);
+            assert!(regret + gap <= bound && bound <= theorem, "{regret} {bound} {theorem}");
+            let g = of("gradient");
+            assert!((theorem - g * g * (1.0 + 1250f64.ln()) / (2.0 * sigma * 1250.0)).abs() < 1e-9 * theorem);
+        }
+    }
+    let text =
+        folder.succeed(&[&["learn"][..], &options, &["ogd-strong:sigma=0.1", "--loss", "hinge"]].concat()).stderr;
+    for part in [
+        "\nregularised ",
+        "  mean loss plus ½σ‖w‖² of the points that predicted, σ = 0.1\n",
+        "  regret per example on the regularised losses, against every u; G²(1 + ln T)/(2σT) is ",
+        "  the least of these losses that was found; no u has less than ",
+        ": that regret\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // Other learners regularise nothing.
+    let other = report(&folder, &[&options[..], &["ogd", "--loss", "hinge"]].concat());
+    assert!(other.get("regularised").is_none());
+}
+
+#[test]
 fn updates_and_guarantee_of_several_passes_are_those_of_the_first() {
     let folder = Folder::new();
     let sites = data("phishing.csv");

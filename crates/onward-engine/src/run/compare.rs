@@ -235,6 +235,7 @@ impl Contestant {
             mixture: self.model.learner.mixture(),
             updates: self.model.learner.updates(),
             novikoff: self.model.learner.novikoff(),
+            regularised: self.model.learner.regularised(),
             trace: self.trace,
             averaged_risk: None,
             loss_bound: None,

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use onward::MixtureReport;
-use onward::guarantee::{Guarantee, Novikoff};
+use onward::guarantee::{Guarantee, Novikoff, Regularised};
 use onward::loss::TaskLoss;
 use onward::numeric::logarithm;
 use onward::numeric::rng::SplitMix64;
@@ -229,6 +229,7 @@ impl LearnRun {
         let own_guarantee = passes.model.own_guarantee();
         let learner = &passes.model.learner;
         let (mixture, updates, novikoff) = (learner.mixture(), learner.updates(), learner.novikoff());
+        let regularised = learner.regularised();
         let mut pass_risks = vec![passes.model.ledger.sequential_risk()];
         for _ in 1..self.passes {
             let risk = match rows.as_ref().filter(|_| is_kept) {
@@ -262,6 +263,7 @@ impl LearnRun {
             mixture,
             updates,
             novikoff,
+            regularised,
             trace,
             averaged_risk,
             loss_bound: self.loss_bound,
@@ -295,6 +297,8 @@ pub(super) struct FinishedRun {
     pub(super) updates: Option<f64>,
     /// What bounds these, for learners that the perceptron's theorem is about.
     pub(super) novikoff: Option<Novikoff>,
+    /// What it did by its regularised losses, for learners of such.
+    pub(super) regularised: Option<Regularised>,
     pub(super) trace: Trace,
     /// What the average of the learner's points pays at most on a new example, or why nothing can be said of it,
     /// if it was asked for.

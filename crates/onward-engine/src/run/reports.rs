@@ -2,7 +2,7 @@
 
 use onward::MixtureReport;
 use onward::evaluation::{BoundedLoss, CertificateTerms, Certificates, Ledger, LedgerPoint};
-use onward::guarantee::{Comparator, Guarantee, GuaranteeKind, Novikoff};
+use onward::guarantee::{Comparator, Guarantee, GuaranteeKind, Novikoff, Regularised};
 use onward::hindsight::ComparatorClass;
 use onward::loss::Task;
 
@@ -12,8 +12,8 @@ use crate::hindsight::{Hindsight, HindsightAnswer};
 use crate::model::{Model, ModelMetadata};
 use crate::report::{
     AnytimeLoss, AnytimeRisk, AveragedRisk, BestInHindsight, CompareReport, CurvePoint, DELTA, GuaranteeReport,
-    HindsightClass, HindsightReport, LearnReport, LearnerReport, MetricsReport, NovikoffReport, StreamReport, Timing,
-    finite, lanes,
+    HindsightClass, HindsightReport, LearnReport, LearnerReport, MetricsReport, NovikoffReport, RegularisedReport,
+    StreamReport, Timing, finite, lanes,
 };
 
 impl LearnOutcome {
@@ -157,6 +157,7 @@ fn learner(model: &Model, run: &FinishedRun, hindsight: Option<&Hindsight>) -> L
         regret_per_round: answer.map(|answer| ledger.sequential_risk() - answer.best.loss),
         excess_empirical_risk: answer.and_then(|answer| answer.excess),
         averaged_risk: run.averaged_risk.as_ref().map(averaged_risk),
+        regularised: run.regularised.filter(|_| ledger.rounds() > 0).map(|it| regularised(it, answer, ledger)),
         anytime_risk: anytime_risks(ledger, run.loss_bound),
         updates: run.updates,
         novikoff: run.novikoff.and_then(|theorem| novikoff(theorem, answer?, ledger.weight())),
@@ -242,6 +243,28 @@ fn novikoff(theorem: Novikoff, answer: &HindsightAnswer, weight: f64) -> Option<
     let hinge_bound = finite(theorem.against(best.loss * weight, best.raw_norm))?;
     let margin_bound = margin.and_then(|margin| finite(theorem.separable(margin)));
     Some(NovikoffReport { size: theorem.size, margin, hinge_bound, margin_bound })
+}
+
+/// What a learner did by its regularised losses, and the best by these.
+fn regularised(learner: Regularised, answer: Option<&HindsightAnswer>, ledger: &Ledger) -> RegularisedReport {
+    let weight = ledger.weight();
+    let risk = (ledger.paid() + learner.penalty) / weight;
+    // Learners that are compared may have another σ.
+    let found = answer.and_then(|answer| answer.regularised.as_ref()?.as_ref().ok());
+    let best = found.filter(|best| best.sigma == learner.sigma);
+    RegularisedReport {
+        sigma: learner.sigma,
+        risk: finite(risk),
+        bound_per_round: finite(learner.bound / weight),
+        radius: learner.radius,
+        gradient: learner.gradient.and_then(finite),
+        theorem_per_round: learner.theorem(weight).and_then(|bound| finite(bound / weight)),
+        best: best.and_then(|best| finite(best.objective)),
+        gap: best.and_then(|best| finite(best.gap)),
+        norm: best.and_then(|best| finite(best.norm)),
+        regret_per_round: best.and_then(|best| finite(risk - best.objective)),
+        reason: answer.and_then(|answer| answer.regularised.as_ref()?.as_ref().err().cloned()),
+    }
 }
 
 /// The intervals of losses whose range is known: of two classes, and where it was given that of the charged loss.

@@ -2,9 +2,11 @@
 
 mod comparator;
 mod novikoff;
+mod regularised;
 
 pub use comparator::Comparator;
 pub use novikoff::Novikoff;
+pub use regularised::Regularised;
 
 use serde::{Deserialize, Serialize};
 

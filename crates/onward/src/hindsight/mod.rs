@@ -21,6 +21,7 @@ mod bundle;
 mod cholesky;
 mod passes;
 mod preconditioner;
+mod regularised;
 mod rows;
 mod search;
 mod small;
@@ -29,6 +30,7 @@ mod surrogate;
 
 use std::fmt;
 
+pub use regularised::{RegularisedBest, regularised};
 pub use rows::{LabelledRow, Numbering, RowBlock, RowSource, RowsInMemory, SHARDS, Serial, Workers, share};
 
 use crate::loss::Curvature;

@@ -17,6 +17,7 @@
 
 use super::prelude::*;
 use crate::domain::BallVector;
+use crate::guarantee::Regularised;
 use crate::numeric::sum;
 
 /// Online gradient descent with rate 1/(σt) on σ-regularised losses.
@@ -32,10 +33,28 @@ pub struct OgdStrong {
     paid: f64,
     /// Σ h_t‖w_t‖²·H_{t−1}/H_t.
     norms: f64,
+    /// `None` in models that were saved without it.
+    account: Option<RegularisedAccount>,
 }
 
 /// The part of sums of millions of terms that rounding may have lost.
 const ROUNDING: f64 = 1e-12;
+
+/// What is told of the regularised losses.
+#[derive(Debug, Clone, Copy, Default)]
+struct RegularisedAccount {
+    /// Σ h_t‖w_t‖².
+    norms: f64,
+    /// Σ η_t‖z_t‖².
+    squares: f64,
+    /// G²: the largest ‖z_t‖² of unit importance.
+    largest: f64,
+    /// How many rounds had another importance than 1.
+    weighted: f64,
+}
+
+/// The same of a plain sum.
+const LOST: f64 = 1e-9;
 
 /// The radius of the comparators that the guarantee is printed for, when none is given.
 const COMPARATOR_RADIUS: f64 = 1.0;
@@ -48,7 +67,15 @@ impl OgdStrong {
     pub fn new(sigma: f64, radius: Option<f64>) -> Result<Self, Error> {
         SIGMA.check(sigma)?;
         radius.map(|radius| RADIUS.check(radius)).transpose()?;
-        Ok(Self { sigma, radius, point: BallVector::default(), weight: 0.0, paid: 0.0, norms: 0.0 })
+        Ok(Self {
+            sigma,
+            radius,
+            point: BallVector::default(),
+            weight: 0.0,
+            paid: 0.0,
+            norms: 0.0,
+            account: Some(Default::default()),
+        })
     }
 }
 
@@ -62,6 +89,13 @@ impl Optimizer for OgdStrong {
         let square = g * g * sum::squares(x.values()) + 2.0 * g * self.sigma * self.point.dot(x);
         self.weight += h;
         let rate = 1.0 / (self.sigma * self.weight);
+        if let Some(account) = &mut self.account {
+            let whole = (square + self.sigma * self.sigma * norm).max(0.0);
+            account.norms += h * norm;
+            account.squares += rate * h * h * whole;
+            account.largest = account.largest.max(whole);
+            account.weighted += f64::from(u8::from(h != 1.0));
+        }
         // −η h σ w: the first round's factor is 0, when w is 0 anyway.
         let keep = 1.0 - h / self.weight;
         self.paid += rate * h * h * square;
@@ -92,12 +126,33 @@ impl Optimizer for OgdStrong {
         Guarantee::own(Comparator::Ball(radius), bound)
     }
 
+    fn regularised(&self) -> Option<Regularised> {
+        let account = self.account?;
+        Some(Regularised {
+            sigma: self.sigma,
+            penalty: 0.5 * self.sigma * account.norms,
+            bound: 0.5 * account.squares * (1.0 + LOST),
+            gradient: (account.weighted == 0.0).then(|| account.largest.sqrt()),
+            radius: self.radius,
+        })
+    }
+
     fn describe(&self) -> String {
         Description::of("ogd-strong").with_optional(&RADIUS, self.radius).with(&SIGMA, self.sigma).into()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {
         visit_fields!(archive.number(self.weight, self.paid, self.norms));
+        let account = self.account.map(|it| vec![it.norms, it.squares, it.largest, it.weighted]);
+        let mut column = account.unwrap_or_default();
+        archive.optional_column("regularised", &mut column)?;
+        archive.check(column.is_empty() || column.len() == 4, "regularised", "must have four numbers")?;
+        self.account = column.first_chunk().map(|&[norms, squares, largest, weighted]| RegularisedAccount {
+            norms,
+            squares,
+            largest,
+            weighted,
+        });
         archive.part("point", |archive| self.point.persist(archive))
     }
 }

@@ -7,7 +7,7 @@ use bytemuck::Zeroable;
 
 use super::frozen::{Clipping, frozen_linear};
 use crate::archive::Archive;
-use crate::guarantee::{Guarantee, Novikoff};
+use crate::guarantee::{Guarantee, Novikoff, Regularised};
 use crate::loss::{SharedLoss, TaskLoss};
 use crate::storage::table::ParameterTable;
 use crate::{Error, Example, Features, Rows};
@@ -98,6 +98,11 @@ pub trait Learner: Predictor {
     fn novikoff(&self) -> Option<Novikoff> {
         None
     }
+
+    /// What it did by its regularised losses, for learners of such.
+    fn regularised(&self) -> Option<Regularised> {
+        None
+    }
 }
 
 /// One record at a time, for learners with one score.
@@ -181,6 +186,11 @@ pub trait ScoreLearner: Send + Sync {
     fn novikoff(&self) -> Option<Novikoff> {
         None
     }
+
+    /// As [`Learner::regularised`].
+    fn regularised(&self) -> Option<Regularised> {
+        None
+    }
 }
 
 impl<L: ScoreLearner> Predictor for L {
@@ -227,6 +237,7 @@ impl<L: ScoreLearner> Learner for L {
         mixture -> Option<MixtureReport>;
         updates -> Option<f64>;
         novikoff -> Option<Novikoff>;
+        regularised -> Option<Regularised>;
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

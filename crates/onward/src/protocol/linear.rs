@@ -6,7 +6,7 @@
 
 use super::frozen::{Clipping, frozen_linear};
 use crate::archive::Archive;
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, Regularised};
 use crate::loss::{InverseLink, Task};
 use crate::protocol::{Learner, Optimizer, Params, Predictor, Step};
 use crate::{Error, Features, LinearWeights, ScoreLearner, SharedLoss};
@@ -97,6 +97,10 @@ impl<O: Optimizer> ScoreLearner for Linear<O> {
 
     fn guarantee(&self) -> Guarantee {
         self.optimizer.guarantee()
+    }
+
+    fn regularised(&self) -> Option<Regularised> {
+        self.optimizer.regularised()
     }
 
     fn persist(&mut self, archive: &mut Archive) -> Result<(), Error> {

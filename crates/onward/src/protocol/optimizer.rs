@@ -1,7 +1,7 @@
 //! What an algorithm of online convex optimisation does.
 
 use crate::archive::Archive;
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, Regularised};
 use crate::{Error, Features};
 
 /// How far to move: w_i += u·x_i·rate_i, where u is chosen by the caller.
@@ -140,6 +140,11 @@ pub trait Optimizer: Send + Sync {
 
     /// The guarantee of the algorithm's theorem, from sums of what happened.
     fn guarantee(&self) -> Guarantee;
+
+    /// What it did by its regularised losses, for optimisers of such.
+    fn regularised(&self) -> Option<Regularised> {
+        None
+    }
 
     /// Name and all parameters.
     fn describe(&self) -> String;

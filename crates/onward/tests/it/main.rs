@@ -18,6 +18,7 @@ mod own_loss;
 mod parameters;
 mod perceptron;
 mod play;
+mod regularised;
 mod second_order;
 mod structure;
 mod traps;

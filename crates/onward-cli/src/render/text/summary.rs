@@ -45,6 +45,7 @@ pub(crate) fn learned(model: &Model, report: &LearnReport) -> String {
     guarantee::own(&mut text, learner, stream);
     let at_zero = model.ledger().constant_risk(0.0);
     verdict::rows(&mut text, stream, learner, at_zero);
+    verdict::regularised(&mut text, stream, learner);
     verdict::averaged(&mut text, learner);
     guarantee::certificates(&mut text, learner, stream, risk);
     if let Some(risks) = &learner.pass_risks {

@@ -52,6 +52,31 @@ fn novikoff(text: &mut String, theorem: &NovikoffReport) {
     row(text, "mistakes", &format!("≤ {most}"), &format!("in all, by Novikoff's theorem: {formula}"));
 }
 
+/// What a learner of regularised losses did by these.
+pub(super) fn regularised(text: &mut String, stream: &StreamReport, learner: &LearnerReport) {
+    let Some(found) = &learner.regularised else { return };
+    let (Some(risk), Some(bound)) = (found.risk, found.bound_per_round) else { return };
+    // Nobody pays less than the least loss of each row.
+    let bound = stream.least_risk.map_or(bound, |least| bound.min(risk - least));
+    let sigma = size(found.sigma);
+    let meaning = format!("mean loss plus ½σ‖w‖² of the points that predicted, σ = {sigma}");
+    row(text, "regularised", &number(risk), &meaning);
+    let against = found.radius.map_or("every u".to_owned(), |radius| format!("every u with ‖u‖₂ ≤ {}", size(radius)));
+    let theorem = match (found.theorem_per_round, found.gradient) {
+        (Some(theorem), Some(gradient)) => {
+            format!("; G²(1 + ln T)/(2σT) is {} at most, G = {}", above(theorem), number(gradient))
+        }
+        _ => String::new(),
+    };
+    let meaning = format!("regret per example on the regularised losses, against {against}{theorem}");
+    row(text, "", &format!("≤ {}", above(bound)), &meaning);
+    if let (Some(best), Some(gap), Some(regret)) = (found.best, found.gap, found.regret_per_round) {
+        let meaning = format!("the least of these losses that was found; no u has less than {}", below(best - gap));
+        row(text, "", &number(best), &meaning);
+        row(text, "", &number(regret), &format!("to {}: that regret", number(regret + gap)));
+    }
+}
+
 /// The best predictor, whatever is compared with it.
 pub(super) fn best(text: &mut String, hindsight: &HindsightReport, timing: Timing, at_zero: Option<f64>) {
     let best = match hindsight {

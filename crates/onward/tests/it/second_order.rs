@@ -763,7 +763,9 @@ fn every_form_says_what_it_predicts_and_continues_to_the_bit() {
         }
         assert_eq!((whole.state(), whole.guarantee()), (second.state(), second.guarantee()), "{name}");
         let state = whole.state();
-        for missing in state.numbers().keys().chain(state.columns().keys()) {
+        // Models of earlier versions lack the largest norm of the perceptron's rows.
+        let names = state.numbers().keys().chain(state.columns().keys()).filter(|name| *name != "largest");
+        for missing in names {
             assert!(build(name, loss).restore(&without(&state, missing)).is_err(), "{name} without {missing}");
         }
     }

@@ -307,16 +307,16 @@ fn against_any(learner: &LearnerReport) -> Option<String> {
     let guarantee = foremost(learner)?;
     let bound = guarantee.bound_per_round?;
     let which = match guarantee.kind {
-        GuaranteeKind::Curved => "fixed linear predictor",
+        GuaranteeKind::Curved => "such predictor",
         _ => "fixed linear predictor of that size",
     };
     Some(match bound < 0.0 {
         true => format!(
-            "learning online beat every such {which} by at least {} per example; --hindsight finds the best one",
+            "learning online beat every {which} by at least {} per example; --hindsight finds the best one",
             short(-short_above(bound).parse().unwrap_or(bound))
         ),
         false => format!(
-            "learning online cost at most {} per example against any such {which}; --hindsight finds the best one and the \
+            "learning online cost at most {} per example against any {which}; --hindsight finds the best one and the \
              exact cost",
             short_above(bound)
         ),

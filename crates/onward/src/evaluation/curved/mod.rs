@@ -4,7 +4,7 @@
 //!
 //! > ℓ(q) ≥ ℓ(p) + g(q − p) + (a/2)(q − p)²
 //!
-//! at the charged score p (clipped to ±C), g the slope there and a the largest such number ([`largest_bend`]). With q = b + ⟨u, x⟩
+//! at the charged score p (clipped to ±C), g the slope there and a the largest such number. With q = b + ⟨u, x⟩
 //! the sum over rounds is a quadratic function of u, Σ h(…) = c − ⟨v, u⟩ + ½uᵀHu, H = Σ h a xxᵀ. Its minimum, c − ½vᵀH⁻¹v, is
 //! less than what any u pays whose scores stay within ±C: no radius, no scales. For the squared loss a = 2 whatever C is, the
 //! minorant is the loss itself, and the certificate is the regret against the best linear predictor, exact, after one pass.

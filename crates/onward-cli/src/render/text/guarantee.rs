@@ -56,21 +56,25 @@ fn say(text: &mut String, title: &str, guarantee: &GuaranteeReport, stream: &Str
             if bound > most {
                 meaning.push_str(&format!("; all that was paid, since the theorem alone allows {}", above(bound)));
             }
-            row(text, title, &format!("≤ {}", above(bound.min(most))), &meaning);
+            row(text, title, &format!("≤ {}", bounded(bound, most)), &meaning);
         }
         None => row(text, title, "none", guarantee.reason.as_deref().unwrap_or_default()),
     }
 }
 
-/// What regret by the loss that is charged can be at most, since nobody pays less than each example costs at least.
+/// What regret can be at most: nobody pays less than each example costs at least, and no hinge loss, which mistakes are counted
+/// against, is below 0.
 pub(super) fn most(guarantee: &GuaranteeReport, stream: &StreamReport, risk: f64) -> f64 {
-    let is_by_loss = [Comparator::HingeOnUpdates, Comparator::KernelHingeOnUpdates]
-        .iter()
-        .all(|class| guarantee.radius_of(*class).is_none());
-    match stream.least_risk.filter(|_| is_by_loss && guarantee.kind != GuaranteeKind::Mixture) {
-        Some(least) => risk - least,
-        None => f64::INFINITY,
+    let by_hinge = [Comparator::HingeOnUpdates, Comparator::KernelHingeOnUpdates];
+    if by_hinge.iter().any(|class| guarantee.radius_of(*class).is_some()) {
+        return risk;
     }
+    stream.least_risk.map_or(f64::INFINITY, |least| risk - least)
+}
+
+/// A bound as it is printed: rounded up, or what was paid, as that is printed.
+pub(super) fn bounded(bound: f64, most: f64) -> String {
+    if bound < most { above(bound) } else { number(most) }
 }
 
 /// From scores to what people read, by the loss of a run.

@@ -3,8 +3,8 @@
 use onward::loss::InverseLink;
 use onward_engine::{GuaranteeReport, LearnerReport, Report, TaskKind};
 
-use super::guarantee::{class, foremost, link, most};
-use super::{above, number};
+use super::guarantee::{bounded, class, foremost, link, most};
+use super::number;
 
 /// Rows of cells in order of risk, with notes.
 pub(crate) struct ResultTable {
@@ -61,8 +61,8 @@ pub(crate) fn of(report: &Report) -> ResultTable {
         row.extend(measures.iter().map(|(_, value, text)| value(learner).map_or_else(|| NOTHING.to_owned(), text)));
         row.extend(has_regret.then(|| shown(learner.regret_per_round)));
         for guarantee in [learner.own_guarantee(), foremost(learner)] {
-            let bound = guarantee.and_then(|it| Some(it.bound_per_round?.min(most(it, stream, risk(learner)))));
-            row.push(notes.cell(guarantee, bound.map(above), link(stream)));
+            let bound = guarantee.and_then(|it| Some(bounded(it.bound_per_round?, most(it, stream, risk(learner)))));
+            row.push(notes.cell(guarantee, bound, link(stream)));
         }
         row.push(format!("{:.2}", learner.timing.seconds));
         rows.push(row);

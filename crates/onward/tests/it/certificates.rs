@@ -308,3 +308,21 @@ fn a_class_of_some_features_says_which() {
         }
     }
 }
+
+/// A column that is nearly the bias may be used with large weights: the class names what it is about, and the bias stays.
+#[test]
+fn a_near_combination_is_named_as_left_out() {
+    let squared = loss::parse("squared").unwrap();
+    let mut ledger = ledger(&squared, None);
+    for round in 0..200u32 {
+        let sign = if round % 2 == 0 { 1.0 } else { -1.0 };
+        let (indices, values) = (vec![0, 1], vec![1.0, 1.0 + 1e-5 * sign as f32]);
+        let row = Row { indices, values, label: sign, weight: 1.0, offset: 0.0 };
+        ledger.observe_one(0.0, row.label, row.weight, row.features());
+    }
+    // u = (−10⁵, 10⁵) pays next to nothing; the floor is of constants alone, and says so.
+    let (_, floor) = ledger.curved();
+    let floor = floor.unwrap();
+    assert_eq!((floor.features, floor.combinations), (vec![0], 1));
+    assert!((floor.floor - 200.0).abs() < 1e-6, "{}", floor.floor);
+}
